@@ -1,0 +1,1 @@
+"""The build: from content and calculators to a folder of static files."""
