@@ -1,0 +1,1 @@
+"""Real PyTorch processes and the records of what they found."""
