@@ -30,9 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     schema.add_argument("name")
     run = commands.add_parser("run", help="evaluate; missing inputs take their defaults")
     run.add_argument("name")
-    run.add_argument(
-        "inputs", nargs="?", default="{}", help="a JSON object, or - for standard input"
-    )
+    run.add_argument("inputs", nargs="?", default="{}", help="a JSON object, or - for stdin")
     options = parser.parse_args(arguments)
     try:
         print(_output(options))

@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from calculators.specs import SPECIAL_NUMBERS, InputError, ListSpec
+from calculators.specs import SPECIAL_NUMBERS, InputError, ListSpec, RowSpec
 
 FOLDER = Path(__file__).parent
 LIBRARY = frozenset(
-    {"__init__", "__main__", "contract", "controls", "fields", "numbers", "page", "render", "specs",
-     "text", "plots", "transformer_model"}
+    {"__init__", "__main__", "coefficients", "contract", "controls", "fields", "numbers", "page",
+     "plots", "render", "specs", "text", "transformer_model"}
 )  # fmt: skip
 
 
@@ -151,12 +151,38 @@ def parse_inputs(calculator: Calculator, raw: Mapping[str, Any] | None = None) -
     parsed: dict[str, Any] = {}
     for name, item in declared.items():
         spec = item.metadata["spec"]
-        like = parsed.get(spec.like) if isinstance(spec, ListSpec) and spec.like else None
+        like = _model(spec, parsed, item.default)
         value = given[name] if name in given else _shaped(item.default, like)
         parsed[name] = spec.parse(value, name)
-        if like is not None and parsed[name] is not None:
-            _require_shape(name, parsed[name], spec.like, like)
+        if isinstance(spec, ListSpec) and parsed[name] is not None:
+            _require_spec_shape(name, parsed, spec)
     return calculator.inputs_type(**parsed)
+
+
+def _model(spec: Any, parsed: Mapping[str, Any], default: Any) -> Any:
+    """A value with the shape that a field left to its default should take, or None."""
+    if not isinstance(spec, ListSpec) or default is None:
+        return None
+    if spec.row_length and not isinstance(spec.item, RowSpec):
+        return tuple((0,) * parsed[spec.row_length] for _ in default)
+    return parsed.get(spec.like)
+
+
+def _require_spec_shape(name: str, parsed: Mapping[str, Any], spec: ListSpec) -> None:
+    if spec.like and parsed[spec.like] is not None:
+        _require_shape(name, parsed[name], spec.like, parsed[spec.like])
+    for i, row in enumerate(parsed[name] if spec.row_length else ()):
+        for key, cells in row.items() if isinstance(row, Mapping) else (("", row),):
+            expected = parsed[spec.row_length]
+            if isinstance(cells, tuple) and len(cells) != expected:
+                place = f"{name}[{i}]" + (f".{key}" if key else "")
+                raise InputError(
+                    place,
+                    "columns_differ",
+                    came=len(cells),
+                    other=spec.row_length,
+                    expected=expected,
+                )
 
 
 def _shaped(default: Any, like: Any) -> Any:

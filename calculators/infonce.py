@@ -50,10 +50,9 @@ def compute(inputs: Inputs) -> Result:
     same_rank = owner[:, None] == owner[None, :]
     everywhere = np.ones_like(same_rank)
     logits = np.outer(q, d) / inputs.temperature
-    reference_loss, full_p = loss_and_probabilities(logits, everywhere)
-    full = contributions(full_p, q, inputs.temperature)
+    full = contributions(probabilities(logits, everywhere), q, inputs.temperature)
     candidates = same_rank if inputs.scheme == "local_pairs_only" else everywhere
-    loss, p = loss_and_probabilities(logits, candidates)
+    p = probabilities(logits, candidates)
     sent = contributions(p, q, inputs.temperature)
     kept = sent * same_rank if inputs.scheme == "detached_remote" else sent
     kept_gradient, full_gradient = kept.sum(axis=0), full.sum(axis=0)
@@ -61,8 +60,8 @@ def compute(inputs: Inputs) -> Result:
     values = {
         "logits": logits,
         "probabilities": p,
-        "loss": loss,
-        "reference_loss": reference_loss,
+        "loss": float(row_losses(logits, candidates).mean()),
+        "reference_loss": float(row_losses(logits, everywhere).mean()),
         "contributions": kept,
         "kept_gradient": kept_gradient,
         "full_gradient": full_gradient,
@@ -72,13 +71,22 @@ def compute(inputs: Inputs) -> Result:
     return _shown(inputs, values, notices)
 
 
-def loss_and_probabilities(logits: Any, candidates: Any) -> tuple[float, Any]:
-    """Mean of -log p_ii and p (n, n), the softmax of each row over its candidates (n, n bool)."""
+def _shifted(logits: Any, candidates: Any) -> Any:
+    """Logits with non-candidates at -inf and each row's largest at 0: exp cannot overflow."""
     masked = np.where(candidates, logits, -np.inf)
-    shifted = masked - masked.max(axis=1, keepdims=True)
-    log_sum = np.log(np.exp(shifted).sum(axis=1))
-    loss = float((log_sum - np.diag(shifted)).mean())
-    return loss, np.exp(shifted - log_sum[:, None])
+    return masked - masked.max(axis=1, keepdims=True)
+
+
+def probabilities(logits: Any, candidates: Any) -> Any:
+    """p (n, n): the softmax of each row over its candidates (n, n bool)."""
+    weights = np.exp(_shifted(logits, candidates))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def row_losses(logits: Any, candidates: Any) -> Any:
+    """-log p_ii of each query, from the log-sum-exp over its candidates: (n,)."""
+    shifted = _shifted(logits, candidates)
+    return np.log(np.exp(shifted).sum(axis=1)) - np.diag(shifted)
 
 
 def contributions(p: Any, q: Any, temperature: float) -> Any:

@@ -128,12 +128,14 @@ class TextSpec:
 
 @dataclass(frozen=True)
 class ListSpec:
-    """A list of items. `like` names a field whose shape this one must have."""
+    """A list of items. `like`: a field whose shape this one must have; `row_length`: a whole-number
+    field that says how long each row must be."""
 
     item: Any
     min_length: int = 1
     max_length: int = 16
     like: str = ""
+    row_length: str = ""
     nullable: bool = False
     ragged: bool = True
 
@@ -161,6 +163,8 @@ class ListSpec:
         }
         if self.like:
             body["x-like"] = self.like
+        if self.row_length:
+            body["x-row-length"] = self.row_length
         if not self.ragged:
             body["x-ragged"] = False
         return {"anyOf": [body, {"type": "null"}]} if self.nullable else body

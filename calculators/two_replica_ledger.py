@@ -70,7 +70,7 @@ def compute(inputs: Inputs) -> Result:
         else inputs.theta - inputs.learning_rate * implemented,
         "direction_reversed": None if implemented is None else correct * implemented < 0,
     }
-    notices = ()
+    notices: tuple[Message, ...] = ()
     if share is None:
         empty = [r for r, count in enumerate(inputs.counts) if count == 0]
         notices = (Message("empty_replica_has_no_mean", {"replicas": empty}),)
