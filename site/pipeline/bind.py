@@ -1,0 +1,211 @@
+"""Bind: every hole of every page is resolved against calculators, records and the other pages."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import singledispatchmethod
+from typing import Any
+
+from calculators import contract
+from pipeline import calculations, cards, drawings, expressions, references
+from pipeline.calculations import CalculationError, Calculations, Question
+from pipeline.errors import Finding, as_warnings, suggest
+from pipeline.model import (
+    Binding,
+    BoundPage,
+    Bound,
+    CalculatorHole,
+    CalculatorView,
+    ChapterHole,
+    CiteHole,
+    Document,
+    EquationHole,
+    ExerciseHole,
+    FigureHole,
+    Hole,
+    Parsed,
+    RecordHole,
+    Record,
+    Resolved,
+    TermHole,
+    ValueHole,
+    View,
+)
+
+PlotRenderer = Callable[[Sequence[Mapping[str, Any]]], Sequence[str]]
+HOME_CALCULATOR = "two_replica_ledger"
+HOME_ID = "ledger"
+_CANVAS = r'(data-plot="{key}">.*?<div class="plot-canvas"[^>]*>)(</div>)'
+LOCATED = (
+    expressions.ExpressionError,
+    references.TargetError,
+    drawings.DrawingError,
+    CalculationError,
+)
+
+
+def bind(parsed: Parsed, plots: PlotRenderer) -> Resolved:
+    """The step. `plots` draws specs; it is handed in, so that binding needs no Node."""
+    binder = Binder(parsed, plots)
+    chosen = [d for d in parsed.documents.values() if parsed.book.options.only in ("", d.slug)]
+    binder.prepare(chosen)
+    pages = {(item.slug, item.language): binder.page(item) for item in chosen}
+    records = {
+        (record.name, language.id): cards.card(parsed.book, record, language.id)
+        for record in parsed.book.records.values()
+        for language in parsed.book.languages
+    }
+    found = tuple(binder.findings)
+    if parsed.book.options.is_draft:
+        found = as_warnings(found)
+    return Resolved(parsed, pages, records, binder.home(), found)
+
+
+class Binder:
+    """Resolves holes; holds what was computed for all pages at once."""
+
+    def __init__(self, parsed: Parsed, plots: PlotRenderer) -> None:
+        self.parsed, self.plots = parsed, plots
+        self.book = parsed.book
+        self.calculations = Calculations(self.book.options.cache)
+        self.drawn: dict[str, str] = {}
+        self.findings: list[Finding] = []
+
+    def prepare(self, documents: Iterable[Document]) -> None:
+        """Ask all questions and draw all plots of the pages, each in one batch."""
+        asked = [question for document in documents for question in _questions(document)]
+        asked += [self._home_question(language.id) for language in self.book.languages]
+        self.calculations.ask(asked)
+        specs: dict[str, Mapping[str, Any]] = {}
+        for question in asked:
+            answer = self.calculations.answers.get(question)
+            for spec in answer["plots"].values() if answer and question.language else ():
+                specs[json.dumps(spec, sort_keys=True)] = spec
+        self.drawn = dict(zip(specs, self.plots(list(specs.values())), strict=True))
+
+    def page(self, document: Document) -> BoundPage:
+        """The page with a view for every hole, None where there is none or it went wrong."""
+        views: list[View] = []
+        for hole in document.holes:
+            try:
+                views.append(self.view(hole, document))
+            except LOCATED as error:
+                self.findings.append(Finding(document.file, hole.line, *error.parts))
+                views.append(None)
+        return BoundPage(document, tuple(views))
+
+    def home(self) -> dict[str, CalculatorView]:
+        """The calculator of the home page in each language."""
+        if HOME_CALCULATOR not in contract.names():
+            return {}
+        return {
+            language.id: self._calculator(self._home_question(language.id))
+            for language in self.book.languages
+        }
+
+    def _home_question(self, language: str) -> Question:
+        return Question(HOME_CALCULATOR, "{}", language, HOME_ID)
+
+    @singledispatchmethod
+    def view(self, hole: Hole, document: Document) -> View:
+        """What fills a hole. Formulas and notices need nothing from outside."""
+        return None
+
+    @view.register
+    def _(self, hole: ValueHole, document: Document) -> View:
+        return self._value(hole.binding)
+
+    @view.register
+    def _(self, hole: ExerciseHole, document: Document) -> View:
+        return self._value(hole.answer) if hole.answer else None
+
+    @view.register
+    def _(self, hole: CalculatorHole, document: Document) -> View:
+        self._known_calculator(hole.name)
+        return self._calculator(_place(hole, document.language))
+
+    @view.register
+    def _(self, hole: RecordHole, document: Document) -> View:
+        return cards.card(self.book, self._record(hole.name), document.language, hole.show)
+
+    @view.register
+    def _(self, hole: FigureHole, document: Document) -> View:
+        figures = self.book.chapters[document.slug].figures
+        if hole.file not in figures:
+            raise drawings.DrawingError("no such figure", hole.file, "figures lie beside the text",
+                                        suggest(hole.file, figures, "files"))  # fmt: skip
+        languages = tuple(language.id for language in self.book.languages)
+        return drawings.draw(figures[hole.file].text, languages, document.language, hole.id)
+
+    @view.register
+    def _(self, hole: TermHole, document: Document) -> View:
+        return references.term(self.book, document, hole)
+
+    @view.register
+    def _(self, hole: CiteHole, document: Document) -> View:
+        return references.cite(self.book, document, hole)
+
+    @view.register
+    def _(self, hole: EquationHole, document: Document) -> View:
+        return references.equation(self.parsed.documents, document, hole)
+
+    @view.register
+    def _(self, hole: ChapterHole, document: Document) -> View:
+        return references.chapter(self.parsed.documents, document, hole)
+
+    def _value(self, binding: Binding) -> Bound:
+        if binding.source == "record":
+            return cards.value(self._record(binding.name), binding)
+        self._known_calculator(binding.name)
+        values = self.calculations.answer(Question(binding.name, binding.arguments))
+        found = expressions.resolve(values, binding.path, binding.text)
+        shown = expressions.present(found, binding.spec, binding.text)
+        source = binding.text.removesuffix(f" {binding.spec}") if binding.spec else binding.text
+        return Bound(shown, json.dumps(found), f"calc:{source}")
+
+    def _known_calculator(self, name: str) -> None:
+        if name not in contract.names():
+            raise CalculationError("unknown calculator", name, "a calculator is a file in "
+                                   "calculators/", suggest(name, contract.names(), "calculators"))  # fmt: skip
+
+    def _record(self, name: str) -> Record:
+        found = self.book.records.get(name)
+        if found is None:
+            experiment, _, backend = name.partition(".")
+            command = f"python -m experiments run {experiment} --backend {backend}"
+            near = suggest(name, self.book.records)
+            action = near if near.startswith("did") else f"make it with `{command}`"
+            raise expressions.ExpressionError("unknown record", name, "a record is a file in "
+                                              "experiments/records/", action)  # fmt: skip
+        return found
+
+    def _calculator(self, question: Question) -> CalculatorView:
+        answer = self.calculations.answer(question)
+        html = answer["html"]
+        for key, spec in answer["plots"].items():
+            svg = self.drawn[json.dumps(spec, sort_keys=True)]
+            html = _with_plot(html, key, svg)
+        return CalculatorView(answer["title"], html, answer["controls"], answer["spec"])
+
+
+def _with_plot(html: str, key: str, svg: str) -> str:
+    pattern = re.compile(_CANVAS.format(key=re.escape(key)), re.DOTALL)
+    return pattern.sub(lambda found: found.group(1) + svg + found.group(2), html, count=1)
+
+
+def _questions(document: Document) -> Iterator[Question]:
+    """All that a page asks of the calculators."""
+    for hole in document.holes:
+        if isinstance(hole, CalculatorHole):
+            yield _place(hole, document.language)
+        binding = hole.binding if isinstance(hole, ValueHole) else None
+        if isinstance(hole, ExerciseHole):
+            binding = hole.answer
+        if binding is not None and binding.source == "calc":
+            yield calculations.values(binding.name, binding.arguments)
+
+
+def _place(hole: CalculatorHole, language: str) -> Question:
+    return Question(hole.name, hole.inputs, language, hole.id, hole.show, hole.hide, hole.plot)

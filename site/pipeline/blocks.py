@@ -1,0 +1,150 @@
+"""Directives in the token stream: colon fences become an opening token, their body, a closing one.
+
+A body is parsed with the page's own environment, so that footnotes, ids and line numbers are
+those of the page.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+
+from pipeline import directives as registry
+from pipeline.directives.base import Call, Directive
+from pipeline.errors import suggest
+from pipeline.page import Page
+
+MAX_DEPTH = 6
+_INFO = re.compile(r"\{([A-Za-z0-9_-]+)\}[ \t]*(.*)", re.DOTALL)
+_OPTION = re.compile(r":([a-z_]+):(?:[ \t]+(.*))?[ \t]*")
+_CLOSING = re.compile(r":{3,}[ \t]*$")
+
+
+@cache
+def known() -> dict[str, Directive]:
+    """The registered directives."""
+    return registry.registered()
+
+
+def directives(state: StateCore) -> None:
+    """The core rule: replace every colon fence of the page, outer ones first."""
+    state.tokens = _expand(state.md, state.env["page"], state.env, state.tokens, ())
+
+
+def _expand(
+    md: MarkdownIt, page: Page, env: dict[str, object], tokens: list[Token], around: tuple[str, ...]
+) -> list[Token]:
+    out: list[Token] = []
+    for token in tokens:
+        if token.type != "colon_fence":
+            out.append(token)
+            continue
+        call = _call(page, token, around)
+        if call is None:
+            continue
+        inner = [] if known()[call.name].is_raw else _inner(md, page, env, token, call, around)
+        opening = Token("directive_open", "", 1, map=token.map)
+        opening.meta = {"call": call, "size": len(inner) + 1}
+        out += [opening, *inner, Token("directive_close", "", -1)]
+    return out
+
+
+def _inner(
+    md: MarkdownIt,
+    page: Page,
+    env: dict[str, object],
+    token: Token,
+    call: Call,
+    around: tuple[str, ...],
+) -> list[Token]:
+    nested: list[Token] = []
+    md.block.parse(call.body, md, env, nested)
+    assert token.map is not None
+    first = token.map[0] + 1 + len(call.options)
+    for item in nested:
+        if item.map is not None:
+            item.map = [item.map[0] + first, item.map[1] + first]
+    return _expand(md, page, env, nested, (*around, call.name))
+
+
+def _call(page: Page, token: Token, around: tuple[str, ...]) -> Call | None:
+    """The call that a fence spells, or None when it is wrong beyond use."""
+    assert token.map is not None
+    line = token.map[0] + 1
+    found = _INFO.fullmatch(token.info.strip())
+    if found is None:
+        page.error(line, "colon fence without a directive", token.markup + token.info,
+                   "it opens with :::{name}", "name the directive, or close the one above with as "
+                   "many colons as it opened with")  # fmt: skip
+        return None
+    name, argument = found.group(1), found.group(2).strip()
+    if not _is_usable(page, name, token, line, around):
+        return None
+    options, body = _options(page, name, token.content, line)
+    _check_argument(page, name, argument, line)
+    return Call(name, argument, options, body, line, around[-1] if around else "")
+
+
+def _is_usable(page: Page, name: str, token: Token, line: int, around: tuple[str, ...]) -> bool:
+    names = known()
+    if name not in names:
+        page.error(line, "unknown directive", name, f"the directives are {', '.join(names)}",
+                   suggest(name, names, "directives"))  # fmt: skip
+        return False
+    if len(around) >= MAX_DEPTH:
+        page.error(line, "directives nested too deeply", name, f"at most {MAX_DEPTH} levels",
+                   "take some apart")  # fmt: skip
+        return False
+    last = (token.map or [0, 1])[1] - 1
+    if last < line or _CLOSING.search(page.source_lines[last]) is None:
+        page.error(line, "directive is not closed", f"{token.markup}{{{name}}}",
+                   f"it ends with a line {token.markup}", "add that line")  # fmt: skip
+    allowed = names[name].parents
+    if allowed is not None and (around[-1] if around else "") not in allowed:
+        inside = " or ".join(parent or "the page itself" for parent in allowed)
+        where = f"it stands in {inside}, not in {around[-1] if around else 'the page itself'}"
+        page.error(line, "directive in the wrong place", name, where, "move it")
+    return True
+
+
+def _options(page: Page, name: str, content: str, line: int) -> tuple[dict[str, str], str]:
+    """The `:key: value` lines at the top of a directive, and what follows them."""
+    options: dict[str, str] = {}
+    lines = content.split("\n")
+    allowed = known()[name].options
+    taken = 0
+    for text in lines:
+        found = _OPTION.fullmatch(text)
+        if found is None:
+            break
+        taken += 1
+        key = found.group(1)
+        if key not in allowed:
+            rule = f"the options are {', '.join(allowed)}" if allowed else "it takes no options"
+            page.error(line + taken, f"unknown option of {name}", key, rule,
+                       suggest(key, allowed, "options"))  # fmt: skip
+        elif key in options:
+            page.error(line + taken, f"option of {name} given twice", key,
+                       "an option is given once", "remove one of the two")  # fmt: skip
+        options[key] = (found.group(2) or "").strip()
+    body = "\n" * (taken - len(options)) + "\n".join(lines[taken:])
+    return options, body
+
+
+def _check_argument(page: Page, name: str, argument: str, line: int) -> None:
+    wanted = known()[name].argument
+    if wanted and not argument:
+        page.error(line, f"directive {name} without its argument", "", f"it takes {wanted}",
+                   f"write :::{{{name}}} and {wanted}")  # fmt: skip
+    if argument and not wanted:
+        page.error(line, f"directive {name} with an argument", argument, "it takes none",
+                   "remove it, or put it on the next line")  # fmt: skip
+
+
+def build(page: Page, call: Call, inner: str) -> str:
+    """The HTML of a directive whose body is `inner`."""
+    return known()[call.name].build(page, call, inner)

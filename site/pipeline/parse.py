@@ -1,0 +1,179 @@
+"""Parse: every page to HTML with holes, then all formulas of the book in one batch."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import pickle
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from pipeline import frontmatter
+from pipeline.cache import TextCache, content_key
+from pipeline.code import code_digest
+from pipeline.errors import Finding
+from pipeline.markdown import markdown
+from pipeline.model import Book, Document, FormulaHole, Meta, Parsed, Text
+from pipeline.page import Page
+from pipeline.tex import Formula, TexError
+
+FormulaRenderer = Callable[[Iterable[Formula]], Mapping[Formula, str]]
+MAX_FORMULAS = 2_000
+_EMPTY = Meta("", "", "", (), "", "", (), "", {})
+
+
+def parse(book: Book, formulas: FormulaRenderer) -> Parsed:
+    """The step. `formulas` sets TeX; it is handed in, so that parsing needs no Node."""
+    texts = {
+        (slug, language): text
+        for slug, chapter in book.chapters.items()
+        for language, text in chapter.texts.items()
+    }
+    documents = _documents(texts, book.options.cache)
+    wanted = dict.fromkeys(
+        hole.formula
+        for item in documents.values()
+        for hole in item.holes
+        if isinstance(hole, FormulaHole)
+    )
+    rendered, failed = _render(wanted, formulas)
+    findings = [finding for item in documents.values() for finding in item.findings]
+    findings += [finding for item in documents.values() for finding in _located(item, failed)]
+    return Parsed(book, documents, rendered, tuple(findings))
+
+
+def _documents(
+    texts: Mapping[tuple[str, str], Text], cache: Path
+) -> dict[tuple[str, str], Document]:
+    """Parsed pages; those whose text was parsed before come from the cache."""
+    code = code_digest()
+    keys = {place: content_key(code, place, text.file, text.text) for place, text in texts.items()}
+    store = TextCache(cache / "documents.sqlite")
+    kept = store.get_many(keys.values())
+    documents = {}
+    fresh: dict[str, str] = {}
+    for place, text in texts.items():
+        known = _unpack(kept.get(keys[place]))
+        documents[place] = known or document(text, *place)
+        if known is None:
+            packed = base64.b64encode(pickle.dumps(documents[place]))
+            fresh[keys[place]] = packed.decode()
+    store.put_many(fresh)
+    return documents
+
+
+def _unpack(packed: str | None) -> Document | None:
+    """A kept page, or None when there is none that can be read."""
+    if packed is None:
+        return None
+    try:
+        found = pickle.loads(base64.b64decode(packed))
+    except Exception:  # a damaged cache means only that the page is parsed again
+        return None
+    return found if isinstance(found, Document) else None
+
+
+def document(text: Text, slug: str, language: str) -> Document:
+    """One page parsed; nothing but its text decides the result."""
+    page = Page(text.file, slug, language, text.text.split("\n"))
+    try:
+        head = frontmatter.split(text.text)
+    except frontmatter.HeadError as error:
+        page.error(*error.parts)
+        return _frozen(page, text, _EMPTY, "")
+    meta = _meta(page, head)
+    body = markdown().render(head.body, {"page": page})
+    _limit_formulas(page)
+    return _frozen(page, text, meta, body)
+
+
+def _meta(page: Page, head: frontmatter.Head) -> Meta:
+    for name in ("title", "question"):
+        if not head.values.get(name):
+            page.error(1, "front matter lacks a field", name, "every page has title and question",
+                       f"add {name}: …")  # fmt: skip
+    return Meta(
+        title=head.values.get("title", ""),
+        question=head.values.get("question", ""),
+        question_html=_inline(page, head.values.get("question", ""), head.lines.get("question", 1)),
+        checks=tuple(
+            _inline(page, item, head.lines["checks"] + 1 + number)
+            for number, item in enumerate(head.lists.get("checks", ()))
+        ),
+        mistake_html=_inline(page, head.values.get("mistake", ""), head.lines.get("mistake", 1)),
+        mistake_label=head.values.get("mistake_label", ""),
+        constants=head.lists.get("constants", ()),
+        follows=head.values.get("follows", ""),
+        lines=head.lines,
+    )
+
+
+def _inline(page: Page, text: str, line: int) -> str:
+    """A text of the front matter as HTML without a paragraph around it."""
+    if not text:
+        return ""
+    md = markdown()
+    env = {"page": page}
+    tokens = md.parseInline(text, env)
+    tokens[0].map = [line - 1, line]
+    for child in tokens[0].children or []:
+        child.meta["line"] = line
+    return str(md.renderer.render(tokens, md.options, env))
+
+
+def _limit_formulas(page: Page) -> None:
+    formulas = [hole for hole in page.holes if isinstance(hole, FormulaHole)]
+    if len(formulas) > MAX_FORMULAS:
+        line = formulas[MAX_FORMULAS].line
+        page.holes[:] = [h for h in page.holes if not isinstance(h, FormulaHole)]
+        page.error(line, "too many formulas", str(len(formulas)),
+                   f"a page has at most {MAX_FORMULAS}", "split the chapter")  # fmt: skip
+
+
+def _frozen(page: Page, text: Text, meta: Meta, body: str) -> Document:
+    return Document(
+        file=page.file,
+        slug=page.slug,
+        language=page.language,
+        digest=text_digest(text.text),
+        meta=meta,
+        body=body,
+        holes=tuple(page.holes),
+        headings=tuple(page.headings),
+        labels=dict(page.labels),
+        anchors=tuple(page.anchors.items()),
+        links=tuple(page.links),
+        decimals=tuple(page.decimals),
+        findings=tuple(page.findings),
+    )
+
+
+def text_digest(text: str) -> str:
+    """What a translation's `follows` holds: the first 12 hex digits of the text's SHA-256."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _render(
+    wanted: Iterable[Formula], formulas: FormulaRenderer
+) -> tuple[Mapping[Formula, str], dict[Formula, str]]:
+    """The HTML of all formulas that can be set, and what is wrong with each of the others."""
+    remaining = list(wanted)
+    failed: dict[Formula, str] = {}
+    while True:
+        try:
+            return formulas(remaining), failed
+        except TexError as error:
+            failed |= {item.formula: item.message for item in error.failures}
+            rest = [formula for formula in remaining if formula not in failed]
+            if len(rest) == len(remaining):
+                raise
+            remaining = rest
+
+
+def _located(item: Document, failed: Mapping[Formula, str]) -> list[Finding]:
+    return [
+        Finding(item.file, hole.line, "formula cannot be set", hole.formula.tex,
+                failed[hole.formula], "correct the TeX")
+        for hole in item.holes
+        if isinstance(hole, FormulaHole) and hole.formula in failed
+    ]  # fmt: skip
