@@ -11,7 +11,7 @@ all of them multiplied by loss_scale^2. Independent elements are counted once:
 
 `order` is the trainer's: a norm taken before `sync` is that of what one rank holds; one taken
 before `unscale` is loss_scale times too large; a `clip` before the `norm` has no coefficient yet
-and clips nothing. `count`: owned_once; local_only (each rank its own entries, never summed); every_copy.
+and clips nothing. `count`: owned_once; local_only (a rank its own entries, unsummed); every_copy.
 Source: torch.nn.utils.clip_grad_norm_ and the norms of sharded trainers.
 """
 
