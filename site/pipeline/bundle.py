@@ -1,0 +1,206 @@
+"""What the page's worker loads, and the scripts themselves: everything under a name with its hash.
+
+The order of a build: `runtime` (Pyodide's files, the calculators of each language, their
+manifest), `scripts` (which hold the manifest's address), and last, when the hash of the whole
+site is known, `service_worker` and `build_manifest`. A file whose name holds its hash is never
+another file: that is why a page of one build cannot get a part of another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import tempfile
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import BuildError, Finding
+
+RUNTIME = "runtime"
+ASSETS = "assets"
+CORE = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
+VARIANTS = ("br", "gz")
+PAGE_EXCLUDES = frozenset({"__main__.py"})
+BUILD_PLACEHOLDER = "WIKI_BUILD_PLACEHOLDER"
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """The published files of the runtime, and the address of the manifest that lists them."""
+
+    files: Mapping[str, bytes]
+    manifest: str
+
+
+@dataclass(frozen=True)
+class Scripts:
+    """The published scripts. `urls`: main.js (a module) and theme.js (classic), which pages name."""
+
+    files: Mapping[str, bytes]
+    urls: Mapping[str, str]
+    service_worker: bytes
+
+
+def digest(data: bytes) -> str:
+    """SHA-256 in hex."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def runtime(vendored: Path, root: Path, languages: Sequence[str]) -> Runtime:
+    """The runtime from the folder `vendored`: Pyodide's core files, the numpy wheel, and beside
+    any of them its compressed forms (NAME.br, NAME.gz). Raises BuildError when one is missing.
+    """
+    originals = {name: (vendored / name).read_bytes() for name in _runtime_names(vendored)}
+    listing = "".join(f"{name} {digest(data)}\n" for name, data in sorted(originals.items()))
+    folder = f"pyodide-{digest(listing.encode())[:12]}"
+    files: dict[str, bytes] = {}
+    entries = {}
+    for name, data in originals.items():
+        files[f"{RUNTIME}/{folder}/{name}"] = data
+        variants = _variants(vendored, name)
+        files.update({f"{RUNTIME}/{folder}/{name}.{kind}": v for kind, v in variants.items()})
+        entries[name] = _entry(f"{folder}/{name}", data, variants)
+    bundles = {}
+    for language in languages:
+        data = calculators_bundle(root, language)
+        name = f"calculators-{language}-{digest(data)[:12]}.json"
+        files[f"{RUNTIME}/{name}"] = data
+        bundles[language] = _entry(name, data, {})
+    wheel = next(name for name in originals if name.endswith(".whl"))
+    body = canonical({"core": entries, "wheel": wheel, "bundles": bundles, "key": folder})
+    manifest = f"{RUNTIME}/manifest-{digest(body)[:12]}.json"
+    return Runtime({**files, manifest: body}, manifest)
+
+
+def _runtime_names(vendored: Path) -> list[str]:
+    wheels = sorted(path.name for path in vendored.glob("numpy-*.whl"))
+    missing = [name for name in CORE if not (vendored / name).is_file()]
+    if missing or len(wheels) != 1:
+        what = missing[0] if missing else f"{len(wheels)} numpy wheels"
+        rule = f"the runtime needs {', '.join(CORE)} and one numpy wheel"
+        raise BuildError(
+            Finding(str(vendored), 1, "runtime file", what, rule, "fetch the runtime again")
+        )
+    return [*CORE, wheels[0]]
+
+
+def _variants(vendored: Path, name: str) -> dict[str, bytes]:
+    paths = {kind: vendored / f"{name}.{kind}" for kind in VARIANTS}
+    return {kind: path.read_bytes() for kind, path in paths.items() if path.is_file()}
+
+
+def _entry(path: str, data: bytes, variants: Mapping[str, bytes]) -> dict[str, Any]:
+    sizes = {kind: len(body) for kind, body in variants.items()}
+    return {"path": path, "sha256": digest(data), "bytes": len(data), "variants": sizes}
+
+
+def canonical(value: Any) -> bytes:
+    """JSON with one spelling, so that equal content has an equal hash."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+
+
+def calculators_bundle(root: Path, language: str) -> bytes:
+    """The calculators and the strings of one language, as the worker unpacks them.
+
+    `files`: path -> text. `template`: the script that 'Python' hands out, to be filled in the page.
+    """
+    folder = root / "calculators"
+    files = {
+        f"calculators/{path.name}": path.read_text("utf-8")
+        for path in sorted(folder.glob("*.py"))
+        if path.name not in PAGE_EXCLUDES
+    }
+    words = tomllib.loads((folder / "strings" / f"{language}.toml").read_text("utf-8"))
+    files[f"calculators/strings/{language}.json"] = canonical(words).decode()
+    template = (root / "site" / "scripts" / "state_script.py.txt").read_text("utf-8")
+    return canonical({"files": files, "language": language, "template": template})
+
+
+def scripts(root: Path, manifest: str, languages: Sequence[str]) -> Scripts:
+    """The bundled scripts: the worker first, then the page's own, which name it."""
+    sources = root / "site" / "scripts"
+    worker = _esbuild(root, sources / "worker.js")
+    constants = {
+        "WIKI_WORKER": _published(worker, "worker"),
+        "WIKI_MANIFEST": manifest,
+        "WIKI_WORDS": {language: script_words(root, language) for language in languages},
+    }
+    defines = [
+        f"--define:{key}={json.dumps(value, ensure_ascii=False)}"
+        for key, value in constants.items()
+    ]
+    pages = _esbuild(root, sources / "main.js", "--splitting", *defines)
+    theme = _esbuild(root, sources / "theme.js", "--format=iife")
+    service = _esbuild(root, sources / "sw.js", "--format=iife")
+    return Scripts(
+        files={**worker, **pages, **theme},
+        urls={"main.js": _published(pages, "main"), "theme.js": _published(theme, "theme")},
+        service_worker=service[_published(service, "sw")],
+    )
+
+
+def script_words(root: Path, language: str) -> dict[str, str]:
+    """What the scripts say in a language: the table `script` of its strings."""
+    strings = tomllib.loads((root / "site/strings" / f"{language}.toml").read_text("utf-8"))
+    words: dict[str, str] = strings["script"]
+    return words
+
+
+def _published(files: Mapping[str, bytes], stem: str) -> str:
+    return next(path for path in files if path.startswith(f"{ASSETS}/{stem}-"))
+
+
+def _esbuild(root: Path, entry: Path, *options: str) -> dict[str, bytes]:
+    """The bundle of `entry` by published path; BuildError with esbuild's own first line."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [
+            str(_esbuild_binary(root)), str(entry), "--bundle", "--minify", "--format=esm",
+            "--target=es2022", "--charset=utf8", "--legal-comments=none", "--log-level=error",
+            "--entry-names=[name]-[hash]", "--chunk-names=[name]-[hash]",
+            f"--outdir={folder}", *options,
+        ]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
+        if done.returncode != 0:
+            shown = next((line for line in done.stderr.splitlines() if line.strip()), "no output")
+            rule = "scripts must bundle"
+            raise BuildError(
+                Finding("site/scripts", 1, "esbuild", shown.strip(), rule, "mend the script")
+            )
+        found = sorted(path for path in Path(folder).iterdir() if path.is_file())
+        return {f"{ASSETS}/{path.name}": path.read_bytes() for path in found}
+
+
+def _esbuild_binary(root: Path) -> Path:
+    folder = root / "node_modules" / "@esbuild"
+    found = [*folder.glob("*/bin/esbuild"), *folder.glob("*/esbuild.exe")]
+    if not found:
+        rule = "scripts are bundled by esbuild"
+        raise BuildError(Finding("package.json", 1, "esbuild", "", rule, "run `npm ci`"))
+    return found[0]
+
+
+def service_worker(script: bytes, build: str) -> bytes:
+    """The service worker of the build with this hash."""
+    text = script.decode()
+    if text.count(BUILD_PLACEHOLDER) != 1:
+        rule = f"sw.js names {BUILD_PLACEHOLDER} once"
+        count = f"{text.count(BUILD_PLACEHOLDER)} times"
+        raise BuildError(
+            Finding("site/scripts/sw.js", 1, "build placeholder", count, rule, "mend it")
+        )
+    return text.replace(BUILD_PLACEHOLDER, build).encode()
+
+
+def build_manifest(files: Mapping[str, bytes], build: str) -> bytes:
+    """build.json: the hash of the build and, for every published file, its SHA-256 and size.
+
+    `files` holds all of the site but build.json and sw.js, which cannot hold their own hashes.
+    """
+    listed = {
+        path: {"bytes": len(data), "sha256": digest(data)} for path, data in sorted(files.items())
+    }
+    return canonical({"build": build, "files": listed})

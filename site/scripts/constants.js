@@ -1,0 +1,68 @@
+/** Names and numbers that more than one script uses. */
+
+export const TAGS = Object.freeze({
+  calculator: "wiki-calculator",
+  record: "wiki-record",
+  exercise: "wiki-exercise",
+  figure: "wiki-figure",
+  term: "wiki-term",
+  search: "wiki-search",
+  cases: "wiki-cases",
+});
+
+/** What a calculator's `data-state` may say. */
+export const STATES = Object.freeze({
+  static: "static",
+  starting: "starting",
+  live: "live",
+  computing: "computing",
+  unavailable: "unavailable",
+});
+
+/** Kinds of messages between the page and its worker. */
+export const MESSAGES = Object.freeze({
+  boot: "boot",
+  progress: "progress",
+  ready: "ready",
+  failed: "failed",
+  respond: "respond",
+  recompute: "recompute",
+  answer: "answer",
+  error: "error",
+  stored: "stored",
+});
+
+/** Why Python cannot run; each has a sentence in every language. */
+export const REASONS = Object.freeze({
+  webassembly: "webassembly",
+  file: "file",
+  hash: "hash",
+  snapshot: "snapshot",
+  memory: "memory",
+  timeout: "timeout",
+  python: "python",
+  worker: "worker",
+});
+
+/** Milliseconds. */
+export const LIMITS = Object.freeze({
+  run: 10_000,
+  /** A start from a snapshot takes about a second; one that hangs is given up. */
+  snapshotStart: 20_000,
+  historyPause: 300,
+  sameEdit: 800,
+  idleStart: 2_000,
+  spareDelay: 3_000,
+});
+
+/** Gigabytes of memory that allow a second worker in waiting. */
+export const SPARE_MEMORY = 8;
+
+export const CACHES = Object.freeze({ prefix: "wiki-", snapshot: "wiki-snapshot" });
+
+/** Kinds of messages between a page and the service worker. */
+export const SERVICE = Object.freeze({
+  keep: "keep",
+  language: "language",
+  build: "build",
+});
