@@ -95,20 +95,13 @@ export class Downloads {
    */
   async #open(file, isStreamed) {
     const url = this.base + file.path;
-    const plain = await this.#get(url);
-    const isEncoded = plain?.headers.get("content-encoding");
-    if (plain && (isEncoded || !this.#hasVariant(file))) {
-      this.urls.add(url);
-      const total = isEncoded ? Number(plain.headers.get("content-length")) || 0 : file.bytes;
-      return this.#plain(plain, file, total, isStreamed);
-    }
-    for (const [suffix = "", format = ""] of FORMATS) {
+    const variants = (await this.#isCompressedOnTheWay(file, url)) ? [] : FORMATS;
+    for (const [suffix = "", format = ""] of variants) {
       const size = file.variants[suffix];
       const unpack = size ? decompressor(format) : undefined;
       const packed = unpack && size ? await this.#get(`${url}.${suffix}`) : undefined;
       if (!packed || !unpack || !size) continue;
-      if (plain) plain.body?.cancel().catch(() => {});
-      this.urls.add(`${url}.${suffix}`);
+      // Some hosts take the suffix for an encoding and have the browser unpack it.
       const isUnpacked = Boolean(packed.headers.get("content-encoding"));
       const stream = this.#counted(packed, file, isUnpacked ? file.bytes : size, size);
       const unpacked = isUnpacked ? stream : stream.pipeThrough(unpack);
@@ -117,30 +110,31 @@ export class Downloads {
       const headers = { "content-type": "application/wasm" };
       return { response: new Response(first, { headers }), copy };
     }
+    const plain = await this.#get(url);
     if (!plain) throw new StartError(REASONS.file, file.path);
-    this.urls.add(url);
-    return this.#plain(plain, file, file.bytes, isStreamed);
-  }
-
-  /**
-   * @param {Response} plain @param {RuntimeFile} file
-   * @param {number} total @param {boolean} isStreamed
-   */
-  #plain(plain, file, total, isStreamed) {
+    const isEncoded = plain.headers.get("content-encoding");
+    const total = (isEncoded && Number(plain.headers.get("content-length"))) || file.bytes;
     const copy = this.#counted(isStreamed ? plain.clone() : plain, file, file.bytes, total);
     return isStreamed ? { response: plain, copy } : { copy };
   }
 
-  /** @param {RuntimeFile} file */
-  #hasVariant(file) {
-    return FORMATS.some(([suffix = "", format = ""]) => file.variants[suffix] && decompressor(format));
+  /** @param {RuntimeFile} file @param {string} url */
+  async #isCompressedOnTheWay(file, url) {
+    if (Object.keys(file.variants).length === 0) return true;
+    try {
+      return (await fetch(url, { method: "HEAD" })).headers.has("content-encoding");
+    } catch {
+      return false;
+    }
   }
 
   /** @param {string} url */
   async #get(url) {
     try {
       const response = await fetch(url);
-      return response.ok && response.body ? response : undefined;
+      if (!response.ok || !response.body) return undefined;
+      this.urls.add(url);
+      return response;
     } catch {
       return undefined;
     }

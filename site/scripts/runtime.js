@@ -124,8 +124,8 @@ export class Runtime extends EventTarget {
       if (seat === this.#seat) this.#ready(data);
     } else if (data.kind === MESSAGES.failed) {
       this.#startFailed(seat, data.reason, data.detail);
-    } else if (data.kind === MESSAGES.stored && !data.isStored) {
-      this.dispatchEvent(new CustomEvent("unstored", { detail: data.detail }));
+    } else if (data.kind === MESSAGES.stored) {
+      if (!data.isStored) this.dispatchEvent(new CustomEvent("unstored", { detail: data.detail }));
     } else if (data.id === this.#running?.id) {
       this.#finish(data);
     }
