@@ -102,7 +102,7 @@ class _Process:
 
     def __init__(self, script: Path) -> None:
         self.script = script
-        self._errors: IO[bytes] = tempfile.TemporaryFile()
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _end
         self._popen = subprocess.Popen(
             [node_executable(), str(script)],
             stdin=subprocess.PIPE,

@@ -27,6 +27,11 @@ const TYPES = ["line", "step", "dot", "rule", "bar", "area", "text"];
 /** A line with few points shows where they are. */
 const MAX_MARKED_POINTS = 24;
 
+/** Whether a series shows its marker. @param {Series} series */
+export function isMarked({ type, points }) {
+  return type === "dot" || ((type === "line" || type === "step") && points.length <= MAX_MARKED_POINTS);
+}
+
 /**
  * The series of a spec, checked, each with the dashes that tell it from others of its role.
  * @param {MarkSpec[]} marks
@@ -103,7 +108,7 @@ function lineMarks(series, frame) {
     curve: isStep ? "step-after" : "linear",
     ...(series.dash ? { strokeDasharray: series.dash } : {}),
   });
-  return points.length <= MAX_MARKED_POINTS ? [line, dotMark(series, frame, 3)] : [line];
+  return isMarked(series) ? [line, dotMark(series, frame, 3)] : [line];
 }
 
 /** @param {Series} series @param {Frame} frame @param {number} [r] */
@@ -157,7 +162,7 @@ function barMark(series, frame, { index, count }) {
 }
 
 /**
- * A point [x, null] is a line across at x, [null, y] one at y, [x, y] a stem from zero.
+ * A point [null, y] is a line across the plot, [x, null] one up it, [x, y] a stem from zero.
  * @param {Series} series @param {Frame} frame @param {any[]} point
  */
 function ruleMark(series, frame, [x, y]) {

@@ -2,7 +2,6 @@
 
 /** @typedef {"linear" | "log" | "band"} AxisKind */
 /** @typedef {{label?: string, type?: AxisKind, domain?: [number, number]}} AxisSpec */
-/** @typedef {number | string} Value */
 /** @typedef {{type: AxisKind, domain: any[], ticks: any[], label: string}} Axis */
 
 const KINDS = ["linear", "log", "band"];
@@ -11,24 +10,25 @@ const MINUS = "−";
 const THIN_SPACE = "\u202f";
 
 /**
- * The axis for these values. A linear domain that is not given is rounded out to whole ticks.
+ * The axis for these points. A linear domain that is not given is rounded out to whole ticks.
  * @param {AxisSpec} spec
- * @param {Value[]} values
+ * @param {any[][][]} series the points of each series
+ * @param {0 | 1} index which of a point's values this axis shows
  * @param {number} count about how many ticks there is room for
  * @returns {Axis}
  */
-export function axisOf({ label = "", type = "linear", domain }, values, count) {
+export function axisOf({ label = "", type = "linear", domain }, series, index, count) {
   if (!KINDS.includes(type)) throw new Error(`axis type '${type}' is not one of ${KINDS.join(", ")}`);
   if (type === "band") {
-    const names = [...new Set(values.map(String))];
+    const names = [...new Set(series.flatMap((points) => points.map((point) => String(point[index]))))];
     return { type, domain: names, ticks: names, label };
   }
-  const numbers = values.map(Number).filter((value) => isOn(type, value));
-  if (type === "log") return { type, ...logSpan(domain ?? span(numbers, [1, 10])), label };
-  const [low, high] = domain ?? widened(span(numbers, [0, 1]));
+  const ends = domain ?? span(series, index, type);
+  if (type === "log") return { type, ...logSpan(ends ?? [1, 10]), label };
+  const [low, high] = domain ?? widened(ends ?? [0, 1]);
   const step = tickStep(low, high, count);
-  const ends = domain ?? [floorTo(low, step), ceilTo(high, step)];
-  return { type, domain: [...ends], ticks: multiples(ends[0], ends[1], step), label };
+  const rounded = domain ?? [floorTo(low, step), ceilTo(high, step)];
+  return { type, domain: [...rounded], ticks: multiples(rounded[0], rounded[1], step), label };
 }
 
 /** @param {AxisKind} type @param {number} value */
@@ -45,15 +45,21 @@ export function contains({ type, domain }, value) {
   return typeof value === "number" && isOn(type, value) && value >= domain[0] && value <= domain[1];
 }
 
-/** @param {number[]} values @param {[number, number]} otherwise @returns {[number, number]} */
-function span(values, otherwise) {
-  if (!values.length) return otherwise;
+/**
+ * @param {any[][][]} series @param {0 | 1} index @param {AxisKind} type
+ * @returns {[number, number] | undefined}
+ */
+function span(series, index, type) {
   let [low, high] = [Infinity, -Infinity];
-  for (const value of values) {
-    if (value < low) low = value;
-    if (value > high) high = value;
+  for (const points of series) {
+    for (const point of points) {
+      const value = point[index];
+      if (typeof value !== "number" || !isOn(type, value)) continue;
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
   }
-  return [low, high];
+  return low <= high ? [low, high] : undefined;
 }
 
 /** A single value gets room on both sides. @param {[number, number]} ends @returns {[number, number]} */

@@ -8,7 +8,7 @@
 
 import * as Plot from "@observablehq/plot";
 
-import { marksOf, seriesOf } from "./plot-marks.js";
+import { isMarked, marksOf, seriesOf } from "./plot-marks.js";
 import { serialize, settle } from "./plot-markup.js";
 import { axisOf, tickText } from "./plot-scale.js";
 
@@ -24,7 +24,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 420;
 const FONT_SIZE = 13;
 const DIGIT_WIDTH = 7.4;
-const MARGIN = { top: 12, right: 18, bottom: 28 };
+const MARGIN = { top: 12, bottom: 28 };
 
 /**
  * The plot as markup: equal bytes for equal specs, built and live.
@@ -57,21 +57,25 @@ export function drawPlot(spec, document) {
 /** @param {PlotSpec} spec @param {Series[]} series @param {Document} document */
 function drawing(spec, series, document) {
   const height = spec.height ?? 240;
-  const x = axisOf(spec.x ?? {}, valuesAt(series, 0), 5);
-  const y = axisOf(spec.y ?? {}, valuesAt(series, 1), Math.max(2, Math.round(height / 55)));
-  const marginLeft = leftMargin(y.ticks);
+  const points = series.map((item) => item.points);
+  // Bars and areas stand on zero, which the axis then has to show.
+  const ground = series.some(({ type }) => type === "bar" || type === "area") ? [[[null, 0]]] : [];
+  const x = axisOf(spec.x ?? {}, points, 0, 5);
+  const y = axisOf(spec.y ?? {}, [...points, ...ground], 1, Math.max(2, Math.round(height / 55)));
+  const marginLeft = Math.ceil(Math.max(...y.ticks.map(labelWidth))) + 12;
+  const marginRight = Math.ceil(x.type === "band" ? 0 : labelWidth(x.ticks[x.ticks.length - 1]) / 2) + 6;
   const svg = Plot.plot({
     document,
     className: "plot-svg",
     width: WIDTH,
     height,
     marginTop: MARGIN.top,
-    marginRight: MARGIN.right,
+    marginRight,
     marginBottom: MARGIN.bottom,
     marginLeft,
     x: { ...scaleOf(x), ...(x.type === "band" ? { padding: 0.2 } : {}) },
     y: scaleOf(y),
-    marks: [...axisMarks(x, y), ...drawn(series, x, y, WIDTH - MARGIN.right - marginLeft)],
+    marks: [...axisMarks(x, y), ...drawn(series, x, y, WIDTH - marginRight - marginLeft)],
   });
   settle(svg);
   for (const name of ["width", "height", "font-family"]) svg.removeAttribute(name);
@@ -85,18 +89,9 @@ function scaleOf({ type, domain }) {
   return { type, domain, label: null, axis: null };
 }
 
-/** @param {Series[]} series @param {0 | 1} index */
-function valuesAt(series, index) {
-  const values = series.flatMap(({ points }) => points.map((point) => point[index]));
-  // Bars and areas stand on zero, which the axis then has to show.
-  const stands = index === 1 && series.some(({ type }) => type === "bar" || type === "area");
-  return (stands ? [...values, 0] : values).filter((value) => value !== null && value !== undefined);
-}
-
-/** Room for the widest tick label. @param {any[]} ticks */
-function leftMargin(ticks) {
-  const widest = Math.max(1, ...ticks.map((tick) => [...tickText(tick)].length));
-  return Math.ceil(widest * DIGIT_WIDTH) + 12;
+/** About how wide a tick's label is. @param {any} tick */
+function labelWidth(tick) {
+  return [...tickText(tick)].length * DIGIT_WIDTH;
 }
 
 /** @param {Axis} x @param {Axis} y */
@@ -130,7 +125,8 @@ function labelOf(axis, className, document) {
 
 /** One entry for each label, when there is more than one. @param {Series[]} series @param {Document} document */
 function legendOf(series, document) {
-  const entries = [...new Map(series.filter(({ label }) => label).map((item) => [item.label, item])).values()];
+  const named = series.filter(({ label, type }) => label && type !== "text");
+  const entries = [...new Map(named.map((item) => [item.label, item])).values()];
   if (entries.length < 2) return [];
   const list = document.createElement("ul");
   list.className = "plot-legend";
@@ -145,32 +141,38 @@ function legendOf(series, document) {
   return [list];
 }
 
-/** The stroke and the marker of a series, small. @param {Series} series @param {Document} document */
-function swatch({ type, dash, look }, document) {
-  const hasLine = ["line", "step", "rule"].includes(type);
-  const svg = element(document, "svg", { class: "plot-swatch", viewBox: "0 0 28 12", width: "28", height: "12" });
-  if (hasLine) {
-    const dashes = dash ? { "stroke-dasharray": dash } : {};
-    svg.append(element(document, "path", { d: "M0,6L28,6", stroke: "currentColor", "stroke-width": "2", ...dashes }));
+/** What a series looks like, small. @param {Series} series @param {Document} document */
+function swatch(series, document) {
+  const { type, dash, look } = series;
+  const svg = shape(document, "svg", { class: "plot-swatch", viewBox: "0 0 36 12", width: "36", height: "12" });
+  svg.setAttribute("aria-hidden", "true");
+  const fill = look.isHollow ? "none" : "currentColor";
+  if (type === "bar" || type === "area") {
+    const paint = type === "area" ? { fill: "currentColor", "fill-opacity": "0.3" } : { fill, stroke: "currentColor" };
+    svg.append(shape(document, "path", { d: "M10,1L26,1L26,11L10,11Z", ...paint }));
+  } else if (type !== "dot") {
+    const stroke = { stroke: "currentColor", "stroke-width": "2", "stroke-dasharray": dash || undefined };
+    svg.append(shape(document, "path", { d: "M0,6L36,6", ...stroke }));
   }
-  if (type !== "rule") {
-    const fill = look.isHollow ? "none" : "currentColor";
-    svg.append(element(document, "path", { d: SYMBOLS[look.symbol], fill, stroke: "currentColor" }));
+  if (isMarked(series)) {
+    svg.append(shape(document, "path", { d: SYMBOLS[look.symbol], fill, stroke: "currentColor" }));
   }
   return svg;
 }
 
-/** The markers of the legend, about the point (14, 6). */
+/** The markers of the legend, about the point (18, 6). */
 const SYMBOLS = {
-  circle: "M10,6a4,4 0 1,0 8,0a4,4 0 1,0 -8,0Z",
-  triangle: "M14,1.5L18.5,9.5L9.5,9.5Z",
-  square: "M10.5,2.5L17.5,2.5L17.5,9.5L10.5,9.5Z",
-  diamond: "M14,1L18,6L14,11L10,6Z",
+  circle: "M14,6a4,4 0 1,0 8,0a4,4 0 1,0 -8,0Z",
+  triangle: "M18,1.5L22.5,9.5L13.5,9.5Z",
+  square: "M14.5,2.5L21.5,2.5L21.5,9.5L14.5,9.5Z",
+  diamond: "M18,1L22,6L18,11L14,6Z",
 };
 
-/** @param {Document} document @param {string} name @param {Record<string, string>} attributes */
-function element(document, name, attributes) {
+/** @param {Document} document @param {string} name @param {Record<string, string | undefined>} attributes */
+function shape(document, name, attributes) {
   const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value !== undefined) made.setAttribute(key, value);
+  }
   return made;
 }
