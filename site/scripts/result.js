@@ -26,7 +26,7 @@ const drawn = new WeakMap();
  * @param {HTMLElement} region @param {Shown} answer
  */
 export async function showResult(region, { html, plots }) {
-  const draw = Object.keys(plots).length ? (await preparePlots()).drawPlot : undefined;
+  const draw = Object.keys(plots).length ? (await preparePlots()).plotMarkup : undefined;
   const template = document.createElement("template");
   template.innerHTML = html;
   morph(region, template.content, isCanvas);
@@ -35,7 +35,7 @@ export async function showResult(region, { html, plots }) {
     const wanted = JSON.stringify(spec);
     if (!canvas || !draw || drawn.get(canvas) === wanted) continue;
     drawn.set(canvas, wanted);
-    const svg = draw(spec, document);
-    if (canvas.innerHTML !== svg) canvas.innerHTML = svg;
+    const markup = draw(spec, document);
+    if (canvas.innerHTML !== markup) canvas.innerHTML = markup;
   }
 }
