@@ -5,8 +5,9 @@
         differs_by_at_least("detached_loses_gradient", "detached.after", "ddp.after", 0.5),
     )
 
-A side is a path into `results` or a number. An `observation` records what this torch does: it is
-kept whether or not it holds, every other claim that does not hold fails the run.
+A side is a path into `results`, a number or boolean, or `constant(...)` of anything else. An
+`observation` records what this torch does: it is kept whether or not it holds, every other claim
+that does not hold fails the run.
 """
 
 from __future__ import annotations
@@ -18,12 +19,21 @@ from typing import Any
 
 from experiments.record import lookup
 
-Side = str | float
+
+@dataclass(frozen=True)
+class Constant:
+    """A side that is a value itself, also where it is a string or a list."""
+
+    value: Any
+
+
+Side = str | float | Constant
+constant = Constant
 
 
 @dataclass(frozen=True)
 class Claim:
-    """`left` and `right` are paths into `results` or numbers; the bounds belong to `relation`."""
+    """`left` and `right` are paths into `results` or constants; `bounds` belong to `relation`."""
 
     name: str
     relation: str
@@ -105,7 +115,7 @@ def holds(relation: str, left: Any, right: Any, bounds: Mapping[str, float]) -> 
 def _side(side: Side, results: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(side, str):
         return {"path": f"results.{side}", "value": lookup(results, side)}
-    return {"value": side}
+    return {"value": side.value if isinstance(side, Constant) else side}
 
 
 def evaluate(claims: Iterable[Claim], results: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -7,15 +7,15 @@ own rows no constant repairs it, with the whole loss on every rank the factor is
 
 Encoder: q_i = w_q a_i and d_i = w_d b_i, one pair per rank; logits q_i d_j / temperature.
 
-Result keys, for `single_process`: `loss` (mean over queries), `w_q`, `w_d` (gradients),
-`w_q_next`, `w_d_next` (after one SGD step).
-For each variant `differentiable_gather`, `detached_remote`, `local_pairs_only` (a rank returns its
-own query's loss), `whole_loss_differentiable`, `whole_loss_detached` (a rank returns the mean over
-all queries): `losses`, `mean_loss`, `before_ddp_w_q`, `before_ddp_w_d` (per rank); `after_ddp_w_q`,
-`after_ddp_w_d`, `w_q_next`, `w_d_next` (rank 0), `ranks_agree`, `ratio_w_q`, `ratio_w_d` (the
-factor that would repair it; null where the gradient is zero), `max_abs_difference` (to one
-process). `calculator` holds, for the first three variants, calculators/shared_encoder's `losses`,
-`before_ddp_w_q`, `before_ddp_w_d`, `after_ddp_w_q`, `after_ddp_w_d`, `w_q_next`, `w_d_next`.
+Result keys, for `single_process`: `loss` (mean over queries), `w_q`, `w_d` (gradients), `w_q_next`,
+`w_d_next` (after one SGD step). For each variant `differentiable_gather`, `detached_remote`,
+`local_pairs_only` (a rank returns its own query's loss), `whole_loss_differentiable`,
+`whole_loss_detached` (a rank returns the mean over all queries): `losses`, `mean_loss`,
+`before_ddp_w_q`, `before_ddp_w_d` (per rank); `after_ddp_w_q`, `after_ddp_w_d`, `w_q_next`,
+`w_d_next` (rank 0), `ranks_agree`, `repair_factor_w_q`, `repair_factor_w_d` (the factor that would
+repair it; null where the gradient is zero), `max_abs_difference` (to one process). `calculator`
+holds, for the first three variants, calculators/shared_encoder's `losses`, `before_ddp_w_q`,
+`before_ddp_w_d`, `after_ddp_w_q`, `after_ddp_w_d`, `w_q_next`, `w_d_next`.
 """
 
 from __future__ import annotations
@@ -71,12 +71,16 @@ CLAIMS = (
     ),
     differs_by_at_least(
         "no_constant_repairs_own_rows",
-        "detached_remote.ratio_w_q",
-        "detached_remote.ratio_w_d",
+        "detached_remote.repair_factor_w_q",
+        "detached_remote.repair_factor_w_d",
         at_least=0.9,
     ),
-    allclose("whole_detached_needs_world_size_w_q", "whole_loss_detached.ratio_w_q", 2.0, 1e-14),
-    allclose("whole_detached_needs_world_size_w_d", "whole_loss_detached.ratio_w_d", 2.0, 1e-14),
+    allclose(
+        "whole_detached_needs_world_size_w_q", "whole_loss_detached.repair_factor_w_q", 2.0, 1e-14
+    ),
+    allclose(
+        "whole_detached_needs_world_size_w_d", "whole_loss_detached.repair_factor_w_d", 2.0, 1e-14
+    ),
     differs_by_at_least(
         "local_pairs_have_no_negatives", "local_pairs_only.after_ddp_w_q", "single_process.w_q", 1.0
     ),
@@ -190,8 +194,8 @@ def report(outputs: list[dict[str, Any]]) -> dict[str, Any]:
             "mean_loss": sum(entry["losses"]) / len(ranks),
             **after,
             "ranks_agree": all(rank[key] == after[key] for rank in ranks for key in COMPARED),
-            "ratio_w_q": _ratio(reference["w_q"], after["after_ddp_w_q"]),
-            "ratio_w_d": _ratio(reference["w_d"], after["after_ddp_w_d"]),
+            "repair_factor_w_q": _ratio(reference["w_q"], after["after_ddp_w_q"]),
+            "repair_factor_w_d": _ratio(reference["w_d"], after["after_ddp_w_d"]),
             "max_abs_difference": max(map(abs, gaps)),
         }
     return {**results, "calculator": {variant: calculated(variant) for variant in OWN_ROWS}}
