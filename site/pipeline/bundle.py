@@ -38,7 +38,7 @@ class Runtime:
 
 @dataclass(frozen=True)
 class Scripts:
-    """The published scripts. `urls`: main.js (a module) and theme.js (classic), which pages name."""
+    """The published scripts. `urls`: main.js (a module) and theme.js (classic)."""
 
     files: Mapping[str, bytes]
     urls: Mapping[str, str]
@@ -123,24 +123,25 @@ def calculators_bundle(root: Path, language: str) -> bytes:
 def scripts(root: Path, manifest: str, languages: Sequence[str]) -> Scripts:
     """The bundled scripts: the worker first, then the page's own, which name it."""
     sources = root / "site" / "scripts"
+    words = {language: script_words(root, language) for language in languages}
     worker = _esbuild(root, sources / "worker.js")
-    constants = {
-        "WIKI_WORKER": _published(worker, "worker"),
-        "WIKI_MANIFEST": manifest,
-        "WIKI_WORDS": {language: script_words(root, language) for language in languages},
-    }
-    defines = [
-        f"--define:{key}={json.dumps(value, ensure_ascii=False)}"
-        for key, value in constants.items()
-    ]
-    pages = _esbuild(root, sources / "main.js", "--splitting", *defines)
+    names = _defines(WIKI_WORKER=_published(worker, "worker"), WIKI_MANIFEST=manifest)
+    pages = _esbuild(root, sources / "main.js", "--splitting", *names, *_defines(WIKI_WORDS=words))
     theme = _esbuild(root, sources / "theme.js", "--format=iife")
-    service = _esbuild(root, sources / "sw.js", "--format=iife")
+    offline = {
+        language: {key: text for key, text in own.items() if key.startswith("offline_")}
+        for language, own in words.items()
+    }
+    service = _esbuild(root, sources / "sw.js", "--format=iife", *_defines(WIKI_WORDS=offline))
     return Scripts(
         files={**worker, **pages, **theme},
         urls={"main.js": _published(pages, "main"), "theme.js": _published(theme, "theme")},
         service_worker=service[_published(service, "sw")],
     )
+
+
+def _defines(**constants: Any) -> list[str]:
+    return [f"--define:{key}={canonical(value).decode()}" for key, value in constants.items()]
 
 
 def script_words(root: Path, language: str) -> dict[str, str]:

@@ -8,6 +8,7 @@ export const TAGS = Object.freeze({
   term: "wiki-term",
   search: "wiki-search",
   cases: "wiki-cases",
+  contents: "wiki-contents",
 });
 
 /** What a calculator's `data-state` may say. */

@@ -1,1 +1,209 @@
-"WIKI_BUILD_PLACEHOLDER";
+/**
+ * The service worker: the site without a network, and never a mix of two builds.
+ *
+ * A file is known by its build and its path. Where the path holds a hash of the content, the path
+ * is enough, and one cache serves all builds. Pages and the few files with plain names (records,
+ * the web manifest) are kept in a cache of their build, and only if they have the SHA-256 that the
+ * build's manifest states. A page names its build in what it asks for (`?build=HASH`), so that an
+ * old page still open after an update gets what belongs to it, or nothing.
+ */
+
+import { SERVICE } from "./constants.js";
+import { sha256 } from "./files.js";
+import { isHashed, pathOf, toFile } from "./site-paths.js";
+
+const BUILD = "WIKI_BUILD_PLACEHOLDER";
+const MANIFEST = "build.json";
+const CLIENT_ANSWER = 3_000;
+
+/** @typedef {{build: string, files: Record<string, {sha256: string, bytes: number}>}} Manifest */
+
+const scope = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
+const root = scope.registration.scope;
+/** Copies of the site under other paths of this origin have caches of their own. */
+const prefix = `wiki:${new URL(root).pathname}:`;
+const HASHED = `${prefix}hashed`;
+
+/** @param {string} build */
+function cacheOf(build) {
+  return `${prefix}build-${build}`;
+}
+
+/** The manifest of a build that is kept here. @param {string} build @returns {Promise<Manifest | undefined>} */
+async function manifestOf(build) {
+  const found = await caches.match(root + MANIFEST, { cacheName: cacheOf(build) });
+  return found?.json();
+}
+
+/** @param {string} name @param {string} url @param {Response} response */
+async function put(name, url, response) {
+  try {
+    await (await caches.open(name)).put(url, response);
+  } catch {
+    // Storage is full: the page goes on as without a service worker.
+  }
+}
+
+async function install() {
+  const response = await fetch(root + MANIFEST, { cache: "no-store" });
+  /** @type {Manifest} */
+  const manifest = await response.clone().json();
+  // In the middle of an upload the two may differ; the browser asks again later.
+  if (manifest.build !== BUILD) throw new Error(`build.json is of ${manifest.build}, not ${BUILD}`);
+  await (await caches.open(cacheOf(BUILD))).put(root + MANIFEST, response);
+  const shell = Object.keys(manifest.files).filter((path) => /^assets\/[^/]+\.(css|js)$/.test(path));
+  await Promise.all(shell.map((path) => keep(path, manifest)));
+  await scope.skipWaiting();
+}
+
+/**
+ * Fetch a file of a build into the cache it belongs to; a wrong one is not kept.
+ * @param {string} path @param {Manifest} manifest @param {RequestInit} [options]
+ */
+async function keep(path, manifest, options) {
+  const entry = manifest.files[path];
+  if (!entry) return;
+  const name = isHashed(path) ? HASHED : cacheOf(manifest.build);
+  const url = root + path.replace(/(^|\/)index\.html$/, "$1");
+  if (await caches.match(url, { cacheName: name })) return;
+  const response = await fetch(url, options);
+  if (response.ok && !response.redirected) await putIfRight(name, url, response, entry.sha256);
+}
+
+/** @param {string} name @param {string} url @param {Response} response @param {string} hash */
+async function putIfRight(name, url, response, hash) {
+  const copy = response.clone();
+  const isRight = (await sha256(new Uint8Array(await response.arrayBuffer()))) === hash;
+  if (isRight) await put(name, url, copy);
+  return isRight;
+}
+
+/** The build that each open page says it is of; undefined if one does not answer. */
+async function openBuilds() {
+  const pages = await scope.clients.matchAll({ type: "window", includeUncontrolled: true });
+  const own = pages.filter((page) => page.url.startsWith(root));
+  const answers = await Promise.all(own.map(askBuild));
+  return answers.includes(undefined) ? undefined : new Set(answers);
+}
+
+/** @param {Client} page @returns {Promise<string | undefined>} */
+function askBuild(page) {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = ({ data }) => resolve(data);
+    setTimeout(() => resolve(undefined), CLIENT_ANSWER);
+    page.postMessage({ kind: SERVICE.build }, [port2]);
+  });
+}
+
+/** Remove the caches of builds that no page is of, and hashed files that no kept build lists. */
+async function prune() {
+  const open = await openBuilds();
+  if (!open) return;
+  const needed = new Set([...open, BUILD].map((build) => cacheOf(build ?? "")));
+  for (const name of await caches.keys()) {
+    if (name.startsWith(`${prefix}build-`) && !needed.has(name)) await caches.delete(name);
+  }
+  const manifests = await Promise.all([...open, BUILD].map((build) => manifestOf(build ?? "")));
+  const listed = new Set(manifests.flatMap((manifest) => Object.keys(manifest?.files ?? {})));
+  const hashed = await caches.open(HASHED);
+  for (const { url } of await hashed.keys()) {
+    if (!listed.has(url.slice(root.length))) await hashed.delete(url);
+  }
+}
+
+/** @param {FetchEvent} event @returns {Promise<Response>} */
+async function page(event) {
+  const path = pathOf(event.request.url, root);
+  const url = root + path;
+  const cached = await caches.match(url, { cacheName: cacheOf(BUILD) });
+  if (cached) return cached;
+  try {
+    const response = await fetch(event.request);
+    event.waitUntil(keepPage(path, response.clone()));
+    return response;
+  } catch {
+    return offlinePage(path);
+  }
+}
+
+/** Keep a page that came from the network if it is of this build; if not, there is a new one. @param {string} path @param {Response} response */
+async function keepPage(path, response) {
+  const entry = (await manifestOf(BUILD))?.files[toFile(path)];
+  if (!entry || !response.ok || response.redirected) return;
+  if (!(await putIfRight(cacheOf(BUILD), root + path, response, entry.sha256))) await scope.registration.update();
+}
+
+/** @param {string} path */
+function offlinePage(path) {
+  const language = path.split("/")[0] ?? "";
+  const words = WIKI_WORDS[language] ?? Object.values(WIKI_WORDS)[0] ?? {};
+  const home = `${root}${language in WIKI_WORDS ? `${language}/` : ""}`;
+  const html = `<!doctype html><html lang="${language in WIKI_WORDS ? language : "en"}"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+<title>${words["offline_title"]}</title><h1>${words["offline_title"]}</h1><p>${words["offline_text"]}</p>
+<p><a href="${home}">${words["offline_home"]}</a></p></html>`;
+  return new Response(html, { status: 503, headers: { "content-type": "text/html; charset=utf-8" } });
+}
+
+/** A file whose path says what it is. @param {Request} request */
+async function hashedFile(request) {
+  const cached = request.cache === "reload" ? undefined : await caches.match(request.url, { cacheName: HASHED });
+  if (cached) return cached;
+  const response = await fetch(request);
+  if (response.status === 200) await put(HASHED, request.url, response.clone());
+  return response;
+}
+
+/** A file with a plain name, of the build that the page is of. @param {string} path @param {string} build */
+async function plainFile(path, build) {
+  const name = cacheOf(build);
+  const cached = await caches.match(root + path, { cacheName: name });
+  if (cached) return cached;
+  const response = await fetch(root + path);
+  const entry = (await manifestOf(build))?.files[path];
+  if (!entry || !response.ok) return response;
+  const isRight = await putIfRight(name, root + path, response.clone(), entry.sha256);
+  return isRight ? response : new Response(null, { status: 409, statusText: "of another build" });
+}
+
+/** @param {FetchEvent} event */
+function answer(event) {
+  const { request } = event;
+  if (request.method !== "GET" || !request.url.startsWith(root)) return;
+  if (request.mode === "navigate") return event.respondWith(page(event));
+  const path = pathOf(request.url, root);
+  const build = new URL(request.url).searchParams.get("build");
+  if (isHashed(path)) event.respondWith(hashedFile(request));
+  else if (build) event.respondWith(plainFile(path, build));
+}
+
+/** What a page asks to be kept: itself, what it is made of, what Python was started from. @param {{build: string, urls: string[]}} message */
+async function keepFor({ build, urls }) {
+  const manifest = await manifestOf(build);
+  if (!manifest) return;
+  for (const url of urls) {
+    if (url.startsWith(root)) await keep(toFile(pathOf(url, root)), manifest).catch(() => {});
+  }
+  await prune();
+}
+
+/** Everything of one language, one file after the other, behind whatever else is loading. @param {string} language */
+async function keepLanguage(language) {
+  const manifest = await manifestOf(BUILD);
+  for (const path of Object.keys(manifest?.files ?? {})) {
+    const isWanted = path.startsWith(`${language}/`) || /^(assets|pagefind)\/|^records\/[^/]+\.json$|^manifest\./.test(path);
+    const options = /** @type {RequestInit} */ ({ priority: "low" });
+    if (manifest && isWanted) await keep(path, manifest, options).catch(() => {});
+  }
+}
+
+scope.addEventListener("install", (event) => event.waitUntil(install()));
+scope.addEventListener("activate", (event) => event.waitUntil(scope.clients.claim().then(prune)));
+scope.addEventListener("fetch", answer);
+scope.addEventListener("message", (event) => {
+  const { data, ports } = event;
+  if (data.kind === SERVICE.keep) event.waitUntil(keepFor(data));
+  else if (data.kind === SERVICE.language && data.build === BUILD) event.waitUntil(keepLanguage(data.language));
+  else if (data.kind === SERVICE.build) ports[0]?.postMessage(BUILD);
+});

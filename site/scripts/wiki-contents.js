@@ -3,7 +3,7 @@
  * while something wide, such as a calculator, lies over the margin it stands in.
  */
 
-const WIDE = "wiki-calculator, .wide, .sidenote";
+const WIDE = "wiki-calculator, .wide, .sidenote, .prose > pre";
 /** How far down the window, in parts of it, a heading is taken to be the one being read. */
 const READING_LINE = 0.3;
 
