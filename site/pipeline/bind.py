@@ -33,6 +33,7 @@ from pipeline.model import (
     ValueHole,
     View,
 )
+from pipeline.plots import PlotError
 
 PlotRenderer = Callable[[Sequence[Mapping[str, Any]]], Sequence[str]]
 HOME_CALCULATOR = "two_replica_ledger"
@@ -79,11 +80,29 @@ class Binder:
         asked += [self._home_question(language.id) for language in self.book.languages]
         self.calculations.ask(asked)
         specs: dict[str, Mapping[str, Any]] = {}
+        owners: dict[str, str] = {}
         for question in asked:
             answer = self.calculations.answers.get(question)
             for spec in answer["plots"].values() if answer and question.language else ():
-                specs[json.dumps(spec, sort_keys=True)] = spec
-        self.drawn = dict(zip(specs, self.plots(list(specs.values())), strict=True))
+                key = json.dumps(spec, sort_keys=True)
+                specs[key], owners[key] = spec, question.name
+        self._draw(specs, owners)
+
+    def _draw(self, specs: dict[str, Mapping[str, Any]], owners: Mapping[str, str]) -> None:
+        """Draw all plots; one that cannot be drawn is noted and the others are drawn all the same."""
+        while True:
+            try:
+                self.drawn |= zip(specs, self.plots(list(specs.values())), strict=True)
+                return
+            except PlotError as error:
+                key = list(specs)[error.index]
+                del specs[key]
+                name = owners[key]
+                self.drawn[key] = ""
+                self.findings.append(
+                    Finding(f"calculators/{name}.py", 1, "plot cannot be drawn", name,
+                            error.message, "mend the calculator")
+                )  # fmt: skip
 
     def page(self, document: Document) -> BoundPage:
         """The page with a view for every hole, None where there is none or it went wrong."""

@@ -80,7 +80,7 @@ def _answer(question: Question) -> Any:
         inputs = json.loads(question.inputs)
         given, result = contract.evaluate(question.name, inputs)
         if not question.language:
-            return result.values
+            return {"inputs": given, **result.values}
         return _view(question, given, result)
     except InputError as error:
         reason = page.error_text(question.name, error, "en")

@@ -106,9 +106,14 @@ def locate(state: StateCore) -> None:
     """Give every token its line, and note what running text may not hold or must declare."""
     page: Page = state.env["page"]
     line = 1
+    is_too_deep = False
     for token in state.tokens:
         if token.map is not None:
             line = token.map[0] + 1
+        if token.level >= MAX_NESTING - 1 and not is_too_deep:
+            is_too_deep = True
+            page.error(line, "text nested too deeply", f"{token.level} levels",
+                       f"at most {MAX_NESTING} levels", "take some apart")  # fmt: skip
         token.meta["line"] = line
         _claim_attributes(page, token, line)
         if token.type == "inline":

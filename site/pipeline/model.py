@@ -454,6 +454,7 @@ class Assets:
 
     urls: Mapping[str, str]
     files: Mapping[str, bytes]
+    service_worker: bytes = b""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,127 @@
+"""Build the site: load -> parse -> bind -> render -> check -> write.
+
+    python build.py                      the site into dist/
+    python build.py --check              look at everything, write nothing; exit 1 if anything is wrong
+    python build.py --only SLUG          one chapter, into .cache/only/
+    python build.py --serve              build, serve, rebuild on every change
+    python build.py --stamp              say which translations follow their original again
+    python build.py new chapter SLUG     a new chapter, calculator or experiment, ready to fill
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+sys.path[:0] = [path for path in (str(ROOT), str(ROOT / "site")) if path not in sys.path]
+
+from pipeline import assets, plots, search, tex  # noqa: E402
+from pipeline.bind import bind  # noqa: E402
+from pipeline.check import check  # noqa: E402
+from pipeline.errors import BuildError, Finding, has_errors  # noqa: E402
+from pipeline.load import load  # noqa: E402
+from pipeline.model import Options  # noqa: E402
+from pipeline.node import NodeError  # noqa: E402
+from pipeline.parse import parse  # noqa: E402
+from pipeline.render import render  # noqa: E402
+from pipeline.stamp import stamp  # noqa: E402
+from pipeline.write import Written, write  # noqa: E402
+
+
+def build(options: Options) -> tuple[tuple[Finding, ...], Written | None]:
+    """The six steps. Returns all findings, and what was written; None when only checked."""
+    book = load(options)
+    parsed = parse(book, partial(tex.render_all, cache=options.cache))
+    resolved = bind(parsed, partial(plots.draw_all, cache=options.cache))
+    rendered = render(resolved, assets.publish)
+    checked = check(rendered)
+    written = None if options.is_check else write(checked, search.index)
+    return checked.findings, written
+
+
+def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="build.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", type=Path, help="folder to build into (dist)")
+    parser.add_argument("--root", type=Path, default=ROOT, help="folder that holds content/")
+    parser.add_argument("--cache", type=Path, help="folder of what is kept (ROOT/.cache)")
+    parser.add_argument("--only", default="", metavar="SLUG", help="build this chapter only")
+    parser.add_argument("--check", action="store_true", help="look at everything, write nothing")
+    parser.add_argument("--draft", action="store_true", help="build what is there of the content")
+    parser.add_argument("--format", choices=("text", "github"), default="text")
+    parser.add_argument("--stamp", action="store_true", help="confirm translations one by one")
+    parser.add_argument("--serve", action="store_true", help="serve and rebuild on every change")
+    parser.add_argument("--port", type=int, default=8000, help="port of --serve (8000)")
+    return parser.parse_args(arguments)
+
+
+def options_of(given: argparse.Namespace) -> Options:
+    """What the arguments ask for. A single chapter never replaces the whole site by default."""
+    root = given.root.resolve()
+    cache = given.cache or root / ".cache"
+    out = given.out or (cache / "only" if given.only else root / "dist")
+    return Options(root, out, cache, given.only, given.draft, given.check)
+
+
+def report(findings: Sequence[Finding], style: str) -> None:
+    """Print all findings at once, then how many there are."""
+    for finding in findings:
+        print(finding.as_github() if style == "github" else _line(finding), file=sys.stderr)
+    errors = sum(finding.level == "error" for finding in findings)
+    if findings:
+        print(f"{errors} errors, {len(findings) - errors} warnings", file=sys.stderr)
+
+
+def _line(finding: Finding) -> str:
+    return str(finding) if finding.level == "error" else f"{finding} (warning)"
+
+
+def run(options: Options, style: str) -> int:
+    """One build, reported. The exit status."""
+    started = time.perf_counter()
+    try:
+        findings, written = build(options)
+    except BuildError as error:
+        report(error.findings, style)
+        return 1
+    except (NodeError, OSError) as error:
+        print(f"build.py: {error}", file=sys.stderr)
+        return 1
+    report(findings, style)
+    if written is not None:
+        seconds = time.perf_counter() - started
+        print(f"{written.out}: {written.pages} pages, {written.files} files, "
+              f"build {written.build}, {seconds:.2f} s")  # fmt: skip
+    return int(has_errors(findings))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The command. Exit status 0, or 1 with everything that is wrong on standard error."""
+    if arguments[:1] == ["new"]:
+        from pipeline import new
+
+        return int(new.main(ROOT, arguments[1:]))
+    given = parse_arguments(arguments)
+    options = options_of(given)
+    if given.stamp:
+        print("\n".join(stamp(options)) or "nothing stamped")
+        return 0
+    if given.serve:
+        from pipeline import serve
+
+        return int(serve.main(options, given.port))
+    return run(options, given.format)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

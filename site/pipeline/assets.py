@@ -1,0 +1,82 @@
+"""Assets: scripts, styles, fonts, icons and the runtime, bundled once for equal sources."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pipeline import bundle, fonts, styles, vendor
+from pipeline.cache import content_key
+from pipeline.code import PROJECT, code_digest, digest
+from pipeline.model import Assets, Book, Resolved
+
+SITE = PROJECT / "site"
+
+
+def publish(resolved: Resolved) -> Assets:
+    """Everything that a page loads, for what this book says in its languages."""
+    book = resolved.parsed.book
+    cache = book.options.cache
+    languages = [language.id for language in book.languages]
+    runtime = bundle.runtime(vendor.runtime(cache).folder, PROJECT, languages)
+    scripts = _kept(
+        cache, ("scripts", runtime.manifest, _sources("scripts", "strings")),
+        lambda: bundle.scripts(PROJECT, runtime.manifest, languages),
+    )  # fmt: skip
+    written = fonts.characters(_texts(book))
+    formulas = fonts.characters(resolved.parsed.formulas.values())
+    sheet = _kept(
+        cache, ("styles", written, formulas, _sources("styles")),
+        lambda: styles.styles(PROJECT, cache, [written], [formulas]),
+    )  # fmt: skip
+    icons = dict(_icons())
+    files = {**runtime.files, **scripts.files, **sheet.files}
+    files |= {path: data for path, data in icons.values()}
+    urls = {**scripts.urls, **sheet.urls, **{name: path for name, (path, _) in icons.items()}}
+    return Assets(urls, files, scripts.service_worker)
+
+
+def _sources(*folders: str) -> str:
+    """One digest of folders of the site and of the versions of what bundles them."""
+    paths = [path for name in folders for path in (SITE / name).rglob("*") if path.is_file()]
+    return digest([*paths, PROJECT / "package-lock.json"])
+
+
+def _kept(cache: Path, parts: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+    """What `make` gives, kept in a file of its own; one that cannot be read is made again."""
+    path = cache / "assets" / content_key(code_digest(), *parts)
+    try:
+        return pickle.loads(path.read_bytes())
+    except Exception:  # absent or damaged: either way it is made anew
+        made = make()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_suffix(".part")
+    fresh.write_bytes(pickle.dumps(made))
+    fresh.replace(path)
+    return made
+
+
+def _texts(book: Book) -> Iterator[str]:
+    """Every text that a page can show: content, tables, words, records, calculators' words."""
+    for chapter in book.chapters.values():
+        for text in (*chapter.texts.values(), *chapter.figures.values()):
+            yield text.text
+    yield repr((book.terms, book.sources, book.parts, book.languages, book.cases, book.experiments))
+    yield repr(book.strings)
+    yield repr([record.body for record in book.records.values()])
+    for path in sorted((PROJECT / "calculators" / "strings").glob("*.toml")):
+        yield path.read_text("utf-8")
+
+
+def _icons() -> Iterator[tuple[str, tuple[str, bytes]]]:
+    """Logical name to (published path, content)."""
+    for path in sorted((SITE / "icons").iterdir()):
+        if path.is_file():
+            data = path.read_bytes()
+            short = hashlib.sha256(data).hexdigest()[:8].upper()
+            yield path.name, (f"assets/{path.stem}-{short}{path.suffix}", data)
+
+

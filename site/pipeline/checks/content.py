@@ -1,0 +1,80 @@
+"""Checks of the text: its sections, its typed numbers, its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pipeline.errors import Finding, as_warnings, suggest
+from pipeline.model import Document, ExerciseHole, FigureHole, Rendered
+
+SECTIONS = ("situation", "limits", "checklist", "exercises", "sources")
+MIN_EXERCISES = 3
+
+
+def documents(rendered: Rendered) -> list[Document]:
+    """The documents that are part of this build."""
+    return [page.document for page in rendered.resolved.pages.values()]
+
+
+def outlines(rendered: Rendered) -> Iterator[Finding]:
+    """Every chapter has the sections that every chapter has, and exercises."""
+    book = rendered.resolved.parsed.book
+    for item in documents(rendered):
+        if book.chapters[item.slug].kind == "chapter":
+            found = tuple(_outline(item))
+            yield from as_warnings(found) if book.options.is_draft else found
+
+
+def _outline(item: Document) -> Iterator[Finding]:
+    ids = {heading.id for heading in item.headings}
+    for name in SECTIONS:
+        if name not in ids:
+            yield Finding(item.file, 1, "section missing", name, "every chapter has the sections "
+                          f"{', '.join(SECTIONS)}", f"add {{#{name}}} and its heading")  # fmt: skip
+    count = sum(isinstance(hole, ExerciseHole) for hole in item.holes)
+    if count < MIN_EXERCISES:
+        yield Finding(item.file, 1, "too few exercises", str(count),
+                      f"a chapter has {MIN_EXERCISES} at least", "add some")  # fmt: skip
+
+
+def typed_numbers(rendered: Rendered) -> Iterator[Finding]:
+    """A decimal of three or more digits is bound, or declared to be an input or a constant."""
+    for item in documents(rendered):
+        declared = set(item.meta.constants)
+        for number, line in item.decimals:
+            if number not in declared:
+                yield Finding(item.file, line, "typed number", number, "a result is bound to a "
+                              "calculator or a record; an input or a constant is declared",
+                              f'bind it with a role, or add "{number}" to constants')  # fmt: skip
+
+
+def constants(rendered: Rendered) -> Iterator[Finding]:
+    """A declared constant stands in the text."""
+    for item in documents(rendered):
+        source = rendered.resolved.parsed.book.chapters[item.slug].texts[item.language].text
+        _, _, body = source.partition("\n---")
+        for number in item.meta.constants:
+            if number not in body:
+                yield Finding(item.file, item.meta.lines.get("constants", 1), "unused constant",
+                              number, "constants are numbers of the text", "remove it",
+                              "warning")  # fmt: skip
+
+
+def figures(rendered: Rendered) -> Iterator[Finding]:
+    """Every drawing of a folder is shown by a text, and the folder holds nothing else."""
+    parsed = rendered.resolved.parsed
+    for slug, chapter in parsed.book.chapters.items():
+        if parsed.book.options.only not in ("", slug):
+            continue
+        used = {
+            hole.file
+            for (name, _), item in parsed.documents.items()
+            if name == slug
+            for hole in item.holes
+            if isinstance(hole, FigureHole)
+        }
+        for name, drawing in chapter.figures.items():
+            if name not in used:
+                found = Finding(drawing.file, 1, "unused figure", name, "a drawing is shown by "
+                                "its chapter", suggest(name, used) if used else "remove it")  # fmt: skip
+                yield from as_warnings([found]) if parsed.book.options.is_draft else [found]

@@ -1,0 +1,77 @@
+"""Checks that nothing lies idle: calculators, records and experiments are shown by a chapter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from calculators import contract
+from pipeline.errors import Finding, Level
+from pipeline.model import (
+    Binding,
+    CalculatorHole,
+    Document,
+    ExerciseHole,
+    RecordHole,
+    Rendered,
+    ValueHole,
+)
+
+
+def _level(rendered: Rendered) -> Level:
+    """While a book is being written this is no error; where it is checked it is one."""
+    options = rendered.resolved.parsed.book.options
+    return "error" if options.is_check and not options.is_draft else "warning"
+
+
+def calculators(rendered: Rendered) -> Iterator[Finding]:
+    """Every calculator stands in a chapter."""
+    used = {
+        hole.name
+        for item in _chapters(rendered)
+        for hole in item.holes
+        if isinstance(hole, CalculatorHole)
+    }
+    if rendered.resolved.parsed.book.options.only:
+        return
+    for name in contract.names():
+        if name not in used:
+            yield Finding(f"calculators/{name}.py", 1, "calculator without a chapter", name,
+                          "every calculator stands in a chapter",
+                          f"add :::{{calculator}} {name} to one", _level(rendered))  # fmt: skip
+
+
+def records(rendered: Rendered) -> Iterator[Finding]:
+    """Every record is shown or quoted by a chapter."""
+    book = rendered.resolved.parsed.book
+    used: set[str] = set()
+    for item in _chapters(rendered):
+        for hole in item.holes:
+            if isinstance(hole, RecordHole):
+                used.add(hole.name)
+            binding: Binding | None = hole.binding if isinstance(hole, ValueHole) else None
+            if isinstance(hole, ExerciseHole):
+                binding = hole.answer
+            if binding is not None and binding.source == "record":
+                used.add(binding.name)
+    for name, record in () if book.options.only else book.records.items():
+        if name not in used:
+            yield Finding(record.file, 1, "record without a chapter", name,
+                          "every record is shown by a chapter",
+                          f"add :::{{record}} {name} to one", _level(rendered))  # fmt: skip
+
+
+def experiments(rendered: Rendered) -> Iterator[Finding]:
+    """Every record's experiment has its sentence in every language."""
+    book = rendered.resolved.parsed.book
+    for record in book.records.values():
+        name = record.body["experiment"]
+        if name not in book.experiments:
+            yield Finding("content/experiments.toml", 1, "experiment without a sentence", name,
+                          f"{record.file} is shown with one in every language",
+                          "add an [[experiment]] with its id")  # fmt: skip
+
+
+def _chapters(rendered: Rendered) -> list[Document]:
+    parsed = rendered.resolved.parsed
+    kinds = ("chapter", "cases")
+    return [d for d in parsed.documents.values() if parsed.book.chapters[d.slug].kind in kinds]

@@ -1,0 +1,153 @@
+"""Fill: the holes of a page become HTML. Small ones here, large ones by templates/parts/."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import singledispatchmethod
+from html import escape
+from typing import Any
+
+from jinja2 import Environment
+from markupsafe import Markup
+
+from pipeline.model import (
+    Bound,
+    BoundPage,
+    CalculatorHole,
+    CalculatorView,
+    CitationView,
+    CiteHole,
+    ExerciseHole,
+    FigureHole,
+    FormulaHole,
+    Hole,
+    NoticeHole,
+    RecordHole,
+    Reference,
+    TermHole,
+    ValueHole,
+    View,
+)
+from pipeline.page import MARK
+from pipeline.tex import Formula
+from pipeline.words import Words
+
+_PARAGRAPH = re.compile(r"\A\s*<p>((?:(?!</?p>).)*)</p>\s*\Z", re.DOTALL)
+UNBOUND = '<mark class="unbound">?</mark>'
+
+
+def script_json(value: Any) -> Markup:
+    """JSON that can stand in a script element."""
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return Markup(text.replace("<", "\\u003c"))
+
+
+def single(html: str) -> Markup:
+    """HTML without its paragraph, if it is one paragraph."""
+    found = _PARAGRAPH.match(html)
+    return Markup(found.group(1) if found else html)
+
+
+class Filler:
+    """Fills the marks in a page's HTML; what a hole holds is filled first."""
+
+    def __init__(
+        self, page: BoundPage, formulas: Mapping[Formula, str], parts: Environment, words: Words
+    ) -> None:
+        self.page, self.formulas, self.parts, self.words = page, formulas, parts, words
+
+    def fill(self, html: str) -> Markup:
+        """`html` without marks."""
+        return Markup(MARK.sub(self._marked, html))
+
+    def _marked(self, found: re.Match[str]) -> str:
+        number = int(found.group(1))
+        return self.hole(self.page.document.holes[number], self.page.views[number])
+
+    def _part(self, name: str, /, **context: Any) -> str:
+        template = self.parts.get_template(f"parts/{name}.html")
+        return template.render(t=self.words, root="../../", **context)
+
+    @singledispatchmethod
+    def hole(self, hole: Hole, view: View) -> str:
+        """The HTML of a hole: here that of references, which all look alike."""
+        if not isinstance(view, Reference):
+            return UNBOUND
+        return f'<a class="ref" href="{escape(view.href)}">{view.text}</a>'
+
+    @hole.register
+    def _(self, hole: FormulaHole, view: View) -> str:
+        html = self.formulas.get(hole.formula, UNBOUND)
+        if not hole.formula.display:
+            return html
+        shown = f"({hole.number})" if hole.number else "#"
+        label = escape(self.words("equation.link"))
+        link = f'<a class="equation-link" href="#{hole.anchor}" title="{label}">{shown}</a>'
+        body = f'<div class="equation-body" tabindex="0">{html}</div>'
+        return f'<div class="equation" id="{hole.anchor}">{body}{link}</div>\n'
+
+    @hole.register
+    def _(self, hole: ValueHole, view: View) -> str:
+        return bound(view) if isinstance(view, Bound) else UNBOUND
+
+    @hole.register
+    def _(self, hole: TermHole, view: View) -> str:
+        if not isinstance(view, Reference):
+            return UNBOUND
+        link = f'<a class="term" href="{escape(view.href)}">{view.text}</a>'
+        return f'<wiki-term data-definition="{escape(view.title)}">{link}</wiki-term>'
+
+    @hole.register
+    def _(self, hole: CiteHole, view: View) -> str:
+        if not isinstance(view, CitationView):
+            return UNBOUND
+        source = view.source
+        if not view.is_full:
+            title = escape(f"{source.title} ({source.version})")
+            return f'<a class="cite" href="{view.href}" title="{title}">[{view.number}]</a>'
+        return (
+            f'<cite><a href="{escape(source.address)}" rel="noopener external">'
+            f"{escape(source.title)}</a></cite> "
+            f'<a class="cite" href="{view.href}">[{view.number}]</a>'
+        )
+
+    @hole.register
+    def _(self, hole: CalculatorHole, view: View) -> str:
+        if not isinstance(view, CalculatorView):
+            return UNBOUND
+        return self._part("calculator", id=hole.id, name=hole.name, number=hole.number,
+                          calculator=view, spec_json=script_json(view.spec),
+                          caption=single(self.fill(hole.caption)))  # fmt: skip
+
+    @hole.register
+    def _(self, hole: RecordHole, view: View) -> str:
+        if view is None:
+            return UNBOUND
+        return self._part("record", id=hole.id, record=view, caption=single(self.fill(hole.caption)))
+
+    @hole.register
+    def _(self, hole: FigureHole, view: View) -> str:
+        if view is None:
+            return UNBOUND
+        return self._part("figure", id=hole.id, number=hole.number, figure=view,
+                          caption=single(self.fill(hole.caption)))  # fmt: skip
+
+    @hole.register
+    def _(self, hole: ExerciseHole, view: View) -> str:
+        return self._part("exercise", id=hole.id, number=hole.number, answer=view,
+                          tolerance=hole.tolerance, question=self.fill(hole.question),
+                          explanation=self.fill(hole.explanation))  # fmt: skip
+
+    @hole.register
+    def _(self, hole: NoticeHole, view: View) -> str:
+        return self._part("notice", kind=hole.kind, html=self.fill(hole.html))
+
+
+def bound(view: Bound) -> str:
+    """A bound number: what it shows, its raw value, where it comes from."""
+    return (
+        f'<data class="bound" value="{escape(view.raw)}" '
+        f'data-source="{escape(view.source)}">{view.text}</data>'
+    )

@@ -1,0 +1,196 @@
+"""Render: resolved pages become the files of the site. Only Node's part, the assets, is handed in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from pipeline import cases
+from pipeline.cache import TextCache, content_key
+from pipeline.code import PROJECT, code_digest, digest
+from pipeline.fill import Filler, script_json
+from pipeline.model import (
+    Assets,
+    BoundPage,
+    Language,
+    RecordView,
+    Rendered,
+    Resolved,
+)
+from pipeline.shell import BUILD_PLACEHOLDER, CSP, Filled, Shell, without_links
+from pipeline.words import Words
+
+Publish = Callable[[Resolved], Assets]
+TEMPLATES = PROJECT / "site" / "templates"
+PRELOADED = ("serif.woff2", "sans.woff2")
+
+
+def render(resolved: Resolved, publish: Publish) -> Rendered:
+    """The step. `publish` bundles scripts, styles and fonts for what the book says."""
+    renderer = Renderer(resolved, publish(resolved))
+    return Rendered(resolved, renderer.assets, renderer.pages(), renderer.files(), ())
+
+
+def environment(cache: Path) -> Environment:
+    """Templates that escape by default and refuse a name that is not there."""
+    compiled = cache / "templates"
+    compiled.mkdir(parents=True, exist_ok=True)
+    return Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        auto_reload=False,
+        bytecode_cache=FileSystemBytecodeCache(str(compiled)),
+    )
+
+
+class Renderer:
+    """All pages of a build; pages whose context was rendered before come from the cache."""
+
+    def __init__(self, resolved: Resolved, assets: Assets) -> None:
+        self.resolved, self.assets = resolved, assets
+        self.book = resolved.parsed.book
+        self.environment = environment(self.book.options.cache)
+        self.words = {name: Words(name, strings) for name, strings in self.book.strings.items()}
+        self.filled = {place: self._filled(page) for place, page in resolved.pages.items()}
+        self.shell = Shell(resolved.parsed, self.filled)
+
+    def _filled(self, page: BoundPage) -> Filled:
+        document, meta = page.document, page.document.meta
+        words = self.words[document.language]
+        filler = Filler(page, self.resolved.parsed.formulas, self.environment, words)
+        toc = [
+            {"id": h.id, "level": h.level, "html": without_links(filler.fill(h.html))}
+            for h in document.headings
+        ]
+        return Filled(
+            document=document,
+            body=filler.fill(document.body) + self._generated(document.slug, document.language),
+            question=filler.fill(meta.question_html),
+            checks=tuple(filler.fill(item) for item in meta.checks),
+            mistake=filler.fill(meta.mistake_html),
+            toc=tuple(toc),
+        )
+
+    def _generated(self, slug: str, language: str) -> Markup:
+        """The part of a reference page that is made from the tables, below its own text."""
+        context: dict[str, Any]
+        match slug:
+            case "glossary":
+                context = {"terms": list(self.book.terms.values()), "language": language,
+                           "languages": self.book.languages}  # fmt: skip
+            case "sources":
+                context = {"sources": list(self.book.sources.values())}
+            case "records":
+                views = [v for (_, lang), v in self.resolved.records.items() if lang == language]
+                context = {"cards": [self._card(view, language) for view in views]}
+            case "cases":
+                context = {"cases": cases.entries(self.book, language), "language": language}
+            case _:
+                return Markup("")
+        return self._part(slug, language, **context)
+
+    def _card(self, view: RecordView, language: str) -> Markup:
+        anchor = f"record-{view.name}".replace("_", "-").replace(".", "-")
+        return self._part("record", language, id=anchor, record=view, caption="")
+
+    def _part(self, name: str, language: str, **context: Any) -> Markup:
+        template = self.environment.get_template(f"parts/{name}.html")
+        return Markup(template.render(t=self.words[language], root="../../", **context))
+
+    def pages(self) -> dict[str, str]:
+        """Every page by its path in the site, with the placeholder for the build's hash."""
+        contexts = dict(self._contexts())
+        store = TextCache(self.book.options.cache / "pages.sqlite")
+        code = content_key(code_digest(), digest(TEMPLATES.rglob("*.html")), _strings(self.words))
+        keys = {path: content_key(code, name, context) for path, (name, context) in contexts.items()}
+        kept = store.get_many(keys.values())
+        pages = {}
+        fresh = {}
+        for path, (name, context) in contexts.items():
+            pages[path] = kept.get(keys[path]) or self._page(name, context)
+            if keys[path] not in kept:
+                fresh[keys[path]] = pages[path]
+        store.put_many(fresh)
+        return pages
+
+    def _page(self, template: str, context: Mapping[str, Any]) -> str:
+        words = self.words.get(context["page"].get("language", ""))
+        strings = self.book.strings
+        return self.environment.get_template(template).render(t=words, strings=strings, **context)
+
+    def _contexts(self) -> Iterator[tuple[str, tuple[str, dict[str, Any]]]]:
+        """Path to (template, context) of every page."""
+        languages = {language.id: language for language in self.book.languages}
+        for (slug, name), filled in self.filled.items():
+            language = languages[name]
+            kind = self.book.chapters[slug].kind
+            template = "page.html" if kind == "chapter" else "reference.html"
+            page = self.shell.page(filled, language)
+            site = self.shell.site(language, slug)
+            yield f"{name}/{slug}/index.html", (template, self._context(site, page, "../../"))
+        for language in self.book.languages:
+            yield f"{language.id}/index.html", ("home.html", self._home(language))
+        first = self.book.languages[0]
+        for template in ("index.html", "404.html"):
+            yield template, (template, self._context(self.shell.site(first, "-"), {}, ""))
+
+    def _context(self, site: Any, page: dict[str, Any], root: str) -> dict[str, Any]:
+        urls = {name: root + path for name, path in self.assets.urls.items()}
+        preload = [urls[name] for name in PRELOADED if name in urls]
+        return {"site": site, "page": page, "root": root, "assets": urls, "preload": preload,
+                "csp": CSP}  # fmt: skip
+
+    def _home(self, language: Language) -> dict[str, Any]:
+        view = self.resolved.home.get(language.id)
+        html = Markup("")
+        if view is not None:
+            template = self.environment.get_template("parts/calculator.html")
+            html = Markup(template.render(
+                t=self.words[language.id], root="../", id=view.spec["id"], name=view.spec["name"],
+                number=1, calculator=view, spec_json=script_json(view.spec), caption=""))  # fmt: skip
+        page = {
+            **self.shell.common(language, ""),
+            "title": language.title,
+            "question": language.question,
+            "calculator_html": html,
+            "toc": [],
+        }
+        return self._context(self.shell.site(language), page, "../")
+
+    def files(self) -> dict[str, bytes | Path]:
+        """Everything that is not a page: assets, records, the manifest of the web app."""
+        files: dict[str, bytes | Path] = dict(self.assets.files)
+        for record in self.book.records.values():
+            files |= {f"records/{name}": path for name, path in record.files.items()}
+        files["manifest.webmanifest"] = self._web_manifest()
+        return files
+
+    def _web_manifest(self) -> bytes:
+        first = self.book.languages[0]
+        icon = self.assets.urls.get("icon.svg")
+        icons = [{"src": icon, "sizes": "any", "type": "image/svg+xml"}] if icon else []
+        body = {
+            "name": first.title,
+            "description": first.question,
+            "start_url": "./",
+            "scope": "./",
+            "display": "standalone",
+            "background_color": "#fbfaf7",
+            "theme_color": "#fbfaf7",
+            "icons": icons,
+        }
+        return json.dumps(body, ensure_ascii=False, indent=1).encode()
+
+
+def _strings(words: Mapping[str, Words]) -> str:
+    return json.dumps({name: item.strings for name, item in words.items()}, sort_keys=True)
+
+
+__all__: Sequence[str] = ("BUILD_PLACEHOLDER", "Renderer", "render")
