@@ -196,6 +196,14 @@ def test_there_are_figures_for_the_languages_of_the_book() -> None:
     assert {language["id"] for language in LOCALES["language"]} == set(LANGUAGES)
 
 
+@pytest.mark.parametrize("path", FIGURES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_figure_is_shown_by_every_translation_of_its_chapter(path: Path) -> None:
+    chapters = [path.parent / f"{language}.md" for language in LANGUAGES]
+    written = [chapter for chapter in chapters if chapter.is_file()]
+    line = f":::{{figure}} {path.name}\n"
+    assert [c.name for c in written if line not in c.read_text(encoding="utf-8")] == []
+
+
 def test_every_class_of_a_figure_has_a_colour() -> None:
     stylesheet = STYLESHEET.read_text(encoding="utf-8")
     assert sorted(c for c in CLASSES if f"svg .{c} {{" not in stylesheet) == []
