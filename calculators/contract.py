@@ -11,7 +11,7 @@ import importlib
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -216,8 +216,26 @@ def evaluate(name: str, raw: Mapping[str, Any] | None = None) -> tuple[dict[str,
     if lost:
         notices = (*notices, Message("not_representable", {"keys": ", ".join(lost)}))
     given = {item.name: as_given(getattr(inputs, item.name)) for item in fields(inputs)}
-    shown = Result(values, result.verdict, notices, result.metrics, result.tables, result.plots)
+    shown = Result(
+        values,
+        _shown(result.verdict),
+        tuple(map(_shown, notices)),
+        tuple(replace(metric, value=_shown(metric.value)) for metric in result.metrics),
+        tuple(replace(table, rows=_shown(table.rows)) for table in result.tables),
+        result.plots,
+    )
     return given, shown
+
+
+def _shown(value: Any) -> Any:
+    """What a reader sees of a value: a number that is not finite is shown as undefined."""
+    if isinstance(value, Message):
+        return Message(value.key, {k: _shown(v) for k, v in value.params.items()})
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_shown, value))
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
 
 
 def plain(value: Any, key: str, lost: list[str]) -> Any:

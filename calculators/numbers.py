@@ -12,6 +12,7 @@ FIGURE_SPACE = "\N{FIGURE SPACE}"
 PUNCTUATION_SPACE = "\N{PUNCTUATION SPACE}"
 SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 DIGITS = 6
+LARGEST_WHOLE = 1e10  # whole reals below it are written out, larger ones as powers of ten
 
 
 def format_number(value: Any, digits: int = DIGITS) -> str:
@@ -25,8 +26,14 @@ def format_number(value: Any, digits: int = DIGITS) -> str:
     if isinstance(value, Sequence):
         return "[" + ", ".join(format_number(item, digits) for item in value) + "]"
     if isinstance(value, int):
-        return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}").replace("-", MINUS)
+        return _format_whole(value)
     return _format_real(float(value), digits)
+
+
+def _format_whole(value: int) -> str:
+    """Groups of three from five digits on: 1024, 19 073."""
+    grouped = f"{value:,}" if abs(value) >= 10_000 else str(value)
+    return grouped.replace(",", "\N{NARROW NO-BREAK SPACE}").replace("-", MINUS)
 
 
 def _format_real(value: float, digits: int) -> str:
@@ -34,8 +41,8 @@ def _format_real(value: float, digits: int) -> str:
         return "NaN"
     if math.isinf(value):
         return "∞" if value > 0 else MINUS + "∞"
-    if value == 0:
-        return "0"
+    if value == int(value) and abs(value) < LARGEST_WHOLE:
+        return _format_whole(int(value))
     mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
     if exponent:
         power = str(int(exponent)).translate(SUPERSCRIPTS)

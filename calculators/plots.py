@@ -79,7 +79,7 @@ def data_table(name: str, plot: Plot, language: str) -> tuple[list[str], list[Se
         return labels, list(plot.table.rows)
     labels = [lookup(language, name, "plots", plot.key, "x")]
     labels += [lookup(language, name, "plots", plot.key, "marks", m.key) for m in plot.marks]
-    series = [dict(mark.points) for mark in plot.marks]
+    series = [{x: y for x, y in mark.points if _is_drawable((x, y))} for mark in plot.marks]
     xs = list(dict.fromkeys(x for points in series for x in points))
     if len(xs) > TABLE_ROWS:
         xs = sorted(xs)
