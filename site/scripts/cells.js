@@ -145,6 +145,20 @@ export function follow(field, model) {
   fitSizes(field, sizes(model));
 }
 
+/**
+ * Give every row `length` cells; in a table that is the number of entries of its list cells.
+ * @param {Element} field @param {number} length
+ */
+export function setRowLength(field, length) {
+  if (field.getAttribute("data-kind") === "matrix") fitSizes(field, sizes(field).map(() => length));
+  const lists = /** @type {NodeListOf<HTMLInputElement>} */ (field.querySelectorAll("[data-part=list]"));
+  for (const box of lists) {
+    const items = box.value.split(",").map((item) => item.trim());
+    const padded = Array.from({ length }, (_, i) => items[i] ?? "");
+    box.value = padded.join(", ");
+  }
+}
+
 /** Numbers of a pasted block: rows by line, cells by tab (or comma, semicolon, space). @param {string} text */
 export function parseBlock(text) {
   const lines = text.replace(/\r/g, "").split("\n").filter((line) => line.trim());

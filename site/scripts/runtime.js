@@ -126,7 +126,7 @@ export class Runtime extends EventTarget {
       this.#startFailed(seat, data.reason, data.detail);
     } else if (data.kind === MESSAGES.stored) {
       if (!data.isStored) this.dispatchEvent(new CustomEvent("unstored", { detail: data.detail }));
-    } else if (data.id === this.#running?.id) {
+    } else if (data.id !== undefined && data.id === this.#running?.id) {
       this.#finish(data);
     }
   }

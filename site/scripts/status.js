@@ -1,6 +1,7 @@
 /** What a calculator says of itself: its state in the bar, and in words what cannot be done. */
 
 import { REASONS, STATES } from "./constants.js";
+import { savesData } from "./environment.js";
 import { runtime } from "./runtime.js";
 import { say } from "./words.js";
 
@@ -11,15 +12,23 @@ function megabytes(bytes) {
   return (bytes / MEGABYTE).toFixed(1);
 }
 
-/** @param {string | null} state */
-export function statusText(state) {
+/** @param {string} state */
+function statusText(state) {
   if (state === STATES.starting) {
     const { loaded, total } = runtime.progress;
     return total && loaded < total
       ? say("starting_bytes", { loaded: megabytes(loaded), total: megabytes(total) })
       : say("starting");
   }
-  return state === STATES.static ? "" : say(state ?? "");
+  return state === STATES.static ? "" : say(state);
+}
+
+/** Show the state; where the device asks to save data, a button starts Python. @param {HTMLElement} status @param {string} state @param {() => void} start */
+export function showStatus(status, state, start) {
+  const asks = state === STATES.static && savesData();
+  const text = statusText(state);
+  if (asks && !status.querySelector("button")) status.replaceChildren(textButton(say("start"), start));
+  else if (!asks && status.textContent !== text) status.textContent = text;
 }
 
 /** @param {string} text @param {() => void} action */

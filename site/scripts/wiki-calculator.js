@@ -5,7 +5,7 @@
 
 import { correct, onMove, remember, stateOf } from "./address.js";
 import { announcer } from "./announce.js";
-import { follow, pasteBlock, reshape } from "./cells.js";
+import { pasteBlock } from "./cells.js";
 import { decodeInputs, encodeInputs, isSame, plainSchema } from "./codec.js";
 import { STATES } from "./constants.js";
 import { Controls } from "./controls.js";
@@ -13,8 +13,9 @@ import { savesData } from "./environment.js";
 import { openPanel } from "./panels.js";
 import { preparePlots, showResult } from "./result.js";
 import { runtime } from "./runtime.js";
+import { changeShape, setsRowLength, settleShapes } from "./shapes.js";
 import { leadBox, setSlider } from "./slider.js";
-import { failureMessage, statusText, textButton } from "./status.js";
+import { failureMessage, showStatus } from "./status.js";
 import { say } from "./words.js";
 
 /** @typedef {import("./codec.js").Inputs} Inputs */
@@ -71,7 +72,8 @@ export class WikiCalculator extends HTMLElement {
     const control = /** @type {HTMLInputElement} */ (event.target);
     if (control.dataset["part"] === "slider") leadBox(control);
     else setSlider(control);
-    if (control.dataset["part"] === "null") this.#followOthers(control.name);
+    if (setsRowLength(this.#controls, control.name) && control.type === "number" && !isFinal) return;
+    settleShapes(this.#controls, control.name);
     this.#changed(control.name + (control.dataset["index"] ?? ""), isFinal);
   }
 
@@ -83,24 +85,13 @@ export class WikiCalculator extends HTMLElement {
     this.#compute(inputs);
   }
 
-  /** Lists that must have the shape of `name` take it, and so does `name` if it follows one. @param {string} name */
-  #followOthers(name) {
-    const { properties } = this.spec.schema;
-    const fields = Object.fromEntries(this.#controls.fields());
-    const model = plainSchema(properties[name])["x-like"];
-    if (model && this.#controls.read()[name]?.length === 0) follow(fields[name], fields[model]);
-    for (const [other, schema] of Object.entries(properties)) {
-      if (plainSchema(schema)["x-like"] === name && this.#controls.read()[other]) follow(fields[other], fields[name]);
-    }
-  }
-
   /** @param {ClipboardEvent} event */
   #pasted(event) {
     const target = /** @type {HTMLInputElement} */ (event.target);
     const schema = plainSchema(this.spec.schema.properties[target.name] ?? {});
     if (!pasteBlock(target, event.clipboardData?.getData("text/plain") ?? "", schema)) return;
     event.preventDefault();
-    this.#followOthers(target.name);
+    settleShapes(this.#controls, target.name);
     this.#controls.write(this.#controls.read());
     this.#changed(target.name, true);
   }
@@ -109,23 +100,13 @@ export class WikiCalculator extends HTMLElement {
   #clicked(event) {
     const button = /** @type {HTMLElement} */ (event.target).closest("button");
     const field = button?.closest("[data-field]")?.getAttribute("data-field") ?? "";
-    if (button?.dataset["shape"]) this.#reshaped(button, field);
-    else if (button?.dataset["move"]) this.#moved(button, field);
+    if (button?.dataset["shape"]) {
+      if (changeShape(this.#controls, button, field)) this.#changed(`${field} shape`, true);
+    } else if (button?.dataset["move"]) this.#moved(button, field);
     else if (button?.dataset["action"] === "reset") {
       remember(this.id, "", "reset", true);
       this.#set(this.spec.inputs);
     } else if (button?.dataset["action"]) openPanel(this, button);
-  }
-
-  /** @param {HTMLElement} button @param {string} field */
-  #reshaped(button, field) {
-    const schema = plainSchema(this.spec.schema.properties[field]);
-    const model = schema["x-like"] ?? field;
-    const fields = Object.fromEntries(this.#controls.fields());
-    if (!reshape(button, schema)) return;
-    if (model !== field) follow(fields[model], fields[field]);
-    this.#followOthers(model);
-    this.#changed(`${field} shape`, true);
   }
 
   /** @param {HTMLElement} button @param {string} field */
@@ -213,16 +194,10 @@ export class WikiCalculator extends HTMLElement {
   }
 
   #showStatus() {
-    const state = this.dataset["state"] ?? "";
-    const status = this.#part("status");
-    const asks = state === STATES.static && savesData();
-    const text = asks ? "" : statusText(state);
-    if (asks && !status.querySelector("button")) {
-      status.replaceChildren(textButton(say("start"), () => {
-        runtime.start();
-        if (!isSame(this.#wanted, this.shown.inputs)) this.#request(this.#wanted);
-      }));
-    } else if (!asks && status.textContent !== text) status.textContent = text;
+    showStatus(this.#part("status"), this.dataset["state"] ?? "", () => {
+      runtime.start();
+      if (!isSame(this.#wanted, this.shown.inputs)) this.#request(this.#wanted);
+    });
   }
 
   /** @param {(string | Node)[]} parts @param {boolean} [isAboutRuntime] so that a restart takes it away */
