@@ -37,8 +37,9 @@ KEPT_ENCODINGS = frozenset(
     utf_8_sig""".split()
 )
 
-# Parts of numpy that nothing else in numpy needs: kept only when a calculator names them.
-OPTIONAL_NUMPY = ("fft", "ma", "polynomial", "random")
+# Parts of numpy that the rest of numpy does without: kept only when a calculator names them.
+# (`numpy.ma` is not one: a median of values with a NaN among them needs it.)
+OPTIONAL_NUMPY = ("fft", "polynomial", "random")
 DROPPED_NUMPY = re.compile(
     r"numpy/(f2py|testing|_pyinstaller|distutils|typing|doc)/|.*/tests?/|.*/(include|lib/pkgconfig)/|"
     r".*\.(pyi|pxd|pyx|h|a|c|in|rst|md|ini|typed)$|numpy/(conftest|_configtool|matlib)\.py|"
@@ -89,7 +90,8 @@ def is_needed_numpy(path: str, named: frozenset[str]) -> bool:
 def named_parts(sources: Iterable[Path]) -> tuple[str, ...]:
     """Which optional parts of numpy these Python files name, as in `np.random.default_rng`."""
     text = "\n".join(path.read_text("utf-8") for path in sources)
-    return tuple(part for part in OPTIONAL_NUMPY if re.search(rf"\b(np|numpy)\.{part}\b", text))
+    spelling = r"\b(np|numpy)\.{0}\b|\bfrom numpy import [^\n]*\b{0}\b"
+    return tuple(part for part in OPTIONAL_NUMPY if re.search(spelling.format(part), text))
 
 
 def compressed(data: bytes) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""The Python that runs in the page: Pyodide from npm, numpy's WebAssembly wheel, checked and packed.
+"""The Python that runs in the page: Pyodide and numpy, checked and packed.
 
 Pyodide's core is in the npm package `pyodide`; numpy's wheel is not, but the package names the
 wheel and its SHA-256. So it does not matter who hands the wheel over: the first source that has it
