@@ -1,11 +1,11 @@
 """Build the site: load -> parse -> bind -> render -> check -> write.
 
-    python build.py                      the site into dist/
-    python build.py --check              look at everything, write nothing; exit 1 if anything is wrong
-    python build.py --only SLUG          one chapter, into .cache/only/
-    python build.py --serve              build, serve, rebuild on every change
-    python build.py --stamp              say which translations follow their original again
-    python build.py new chapter SLUG     a new chapter, calculator or experiment, ready to fill
+python build.py                      the site into dist/
+python build.py --check              look, write nothing; exit 1 if something is wrong
+python build.py --only SLUG          one chapter, into .cache/only/
+python build.py --serve              build, serve, rebuild on every change
+python build.py --stamp              say which translations follow their original again
+python build.py new chapter SLUG     a new chapter, calculator or experiment, ready to fill
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from pipeline.node import NodeError  # noqa: E402
 from pipeline.parse import parse  # noqa: E402
 from pipeline.render import render  # noqa: E402
 from pipeline.stamp import stamp  # noqa: E402
+from pipeline.vendor import VendorError  # noqa: E402
 from pipeline.write import Written, write  # noqa: E402
 
 
@@ -91,14 +92,16 @@ def run(options: Options, style: str) -> int:
     except BuildError as error:
         report(error.findings, style)
         return 1
-    except (NodeError, OSError) as error:
+    except (NodeError, VendorError, OSError) as error:
         print(f"build.py: {error}", file=sys.stderr)
         return 1
     report(findings, style)
     if written is not None:
         seconds = time.perf_counter() - started
-        print(f"{written.out}: {written.pages} pages, {written.files} files, "
-              f"build {written.build}, {seconds:.2f} s")  # fmt: skip
+        print(
+            f"{written.out}: {written.pages} pages, {written.files} files, "
+            f"build {written.build}, {seconds:.2f} s"
+        )
     return int(has_errors(findings))
 
 
