@@ -1,5 +1,6 @@
 """The book's drawings: one SVG file serves every language, any theme and a narrow screen."""
 
+import ast
 import re
 import tomllib
 from collections import Counter
@@ -202,6 +203,21 @@ def test_a_figure_is_shown_by_every_translation_of_its_chapter(path: Path) -> No
     written = [chapter for chapter in chapters if chapter.is_file()]
     line = f":::{{figure}} {path.name}\n"
     assert [c.name for c in written if line not in c.read_text(encoding="utf-8")] == []
+
+
+def test_the_windows_are_drawn_to_the_scale_of_the_experiment() -> None:
+    """The filled rectangles of windows.svg are the suffixes that transformer_update supervises."""
+    source = ast.parse((ROOT / "experiments/transformer_update.py").read_text(encoding="utf-8"))
+    [scenarios] = [
+        ast.literal_eval(node.value)
+        for node in source.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "SCENARIOS"
+    ]
+    root = parse((ROOT / "content/full-transformer/windows.svg").read_text(encoding="utf-8"))
+    filled = [e for e in root.iter(f"{NAMESPACE}rect") if e.get("fill-opacity") == ".75"]
+    *windows, _legend = [float(rect.get("width", "0")) for rect in filled]
+    positions = [width / 2.4 for width in windows]
+    assert positions == pytest.approx(scenarios["unequal"])
 
 
 def test_every_class_of_a_figure_has_a_colour() -> None:
