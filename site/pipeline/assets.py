@@ -14,6 +14,7 @@ from pipeline.code import PROJECT, code_digest, digest
 from pipeline.model import Assets, Book, Resolved
 
 SITE = PROJECT / "site"
+RUNTIME = PROJECT / ".cache"  # fetched once, whatever is built from where
 
 
 def publish(resolved: Resolved) -> Assets:
@@ -21,20 +22,22 @@ def publish(resolved: Resolved) -> Assets:
     book = resolved.parsed.book
     cache = book.options.cache
     languages = [language.id for language in book.languages]
-    runtime = bundle.runtime(vendor.runtime(cache).folder, PROJECT, languages)
+    runtime = bundle.runtime(vendor.runtime(RUNTIME).folder, PROJECT, languages)
     scripts = _kept(
-        cache, ("scripts", runtime.manifest, _sources("scripts", "strings")),
+        cache,
+        ("scripts", runtime.manifest, _sources("scripts", "strings")),
         lambda: bundle.scripts(PROJECT, runtime.manifest, languages),
-    )  # fmt: skip
+    )
     written = fonts.characters(_texts(book))
-    formulas = fonts.characters(resolved.parsed.formulas.values())
+    formulas = fonts.characters([*resolved.parsed.formulas.values(), *_drawn(book)])
     sheet = _kept(
-        cache, ("styles", written, formulas, _sources("styles")),
+        cache,
+        ("styles", written, formulas, _sources("styles")),
         lambda: styles.styles(PROJECT, cache, [written], [formulas]),
-    )  # fmt: skip
+    )
     icons = dict(_icons())
     files = {**runtime.files, **scripts.files, **sheet.files}
-    files |= {path: data for path, data in icons.values()}
+    files |= dict(icons.values())
     urls = {**scripts.urls, **sheet.urls, **{name: path for name, (path, _) in icons.items()}}
     return Assets(urls, files, scripts.service_worker)
 
@@ -71,6 +74,12 @@ def _texts(book: Book) -> Iterator[str]:
         yield path.read_text("utf-8")
 
 
+def _drawn(book: Book) -> Iterator[str]:
+    """The drawings, whose symbols are set in the faces of the formulas."""
+    for chapter in book.chapters.values():
+        yield from (figure.text for figure in chapter.figures.values())
+
+
 def _icons() -> Iterator[tuple[str, tuple[str, bytes]]]:
     """Logical name to (published path, content)."""
     for path in sorted((SITE / "icons").iterdir()):
@@ -78,5 +87,3 @@ def _icons() -> Iterator[tuple[str, tuple[str, bytes]]]:
             data = path.read_bytes()
             short = hashlib.sha256(data).hexdigest()[:8].upper()
             yield path.name, (f"assets/{path.stem}-{short}{path.suffix}", data)
-
-

@@ -12,28 +12,22 @@ from calculators import contract
 from pipeline import calculations, cards, drawings, expressions, references
 from pipeline.calculations import CalculationError, Calculations, Question
 from pipeline.errors import Finding, as_warnings, suggest
-from pipeline.model import (
+from pipeline.holes import (
     Binding,
-    BoundPage,
-    Bound,
     CalculatorHole,
-    CalculatorView,
     ChapterHole,
     CiteHole,
-    Document,
     EquationHole,
     ExerciseHole,
     FigureHole,
     Hole,
-    Parsed,
     RecordHole,
-    Record,
-    Resolved,
     TermHole,
     ValueHole,
-    View,
 )
+from pipeline.model import BoundPage, Document, Parsed, Record, Resolved
 from pipeline.plots import PlotError
+from pipeline.views import Bound, CalculatorView, View
 
 PlotRenderer = Callable[[Sequence[Mapping[str, Any]]], Sequence[str]]
 HOME_CALCULATOR = "two_replica_ledger"
@@ -89,7 +83,7 @@ class Binder:
         self._draw(specs, owners)
 
     def _draw(self, specs: dict[str, Mapping[str, Any]], owners: Mapping[str, str]) -> None:
-        """Draw all plots; one that cannot be drawn is noted and the others are drawn all the same."""
+        """Draw all plots; one that cannot be drawn is noted, the others are drawn."""
         while True:
             try:
                 self.drawn |= zip(specs, self.plots(list(specs.values())), strict=True)
@@ -100,9 +94,15 @@ class Binder:
                 name = owners[key]
                 self.drawn[key] = ""
                 self.findings.append(
-                    Finding(f"calculators/{name}.py", 1, "plot cannot be drawn", name,
-                            error.message, "mend the calculator")
-                )  # fmt: skip
+                    Finding(
+                        f"calculators/{name}.py",
+                        1,
+                        "plot cannot be drawn",
+                        name,
+                        error.message,
+                        "mend the calculator",
+                    )
+                )
 
     def page(self, document: Document) -> BoundPage:
         """The page with a view for every hole, None where there is none or it went wrong."""
@@ -128,16 +128,16 @@ class Binder:
         return Question(HOME_CALCULATOR, "{}", language, HOME_ID)
 
     @singledispatchmethod
-    def view(self, hole: Hole, document: Document) -> View:
+    def view(self, _hole: Hole, _document: Document) -> View:
         """What fills a hole. Formulas and notices need nothing from outside."""
         return None
 
     @view.register
-    def _(self, hole: ValueHole, document: Document) -> View:
+    def _(self, hole: ValueHole, _: Document) -> View:
         return self._value(hole.binding)
 
     @view.register
-    def _(self, hole: ExerciseHole, document: Document) -> View:
+    def _(self, hole: ExerciseHole, _: Document) -> View:
         return self._value(hole.answer) if hole.answer else None
 
     @view.register
@@ -153,8 +153,12 @@ class Binder:
     def _(self, hole: FigureHole, document: Document) -> View:
         figures = self.book.chapters[document.slug].figures
         if hole.file not in figures:
-            raise drawings.DrawingError("no such figure", hole.file, "figures lie beside the text",
-                                        suggest(hole.file, figures, "files"))  # fmt: skip
+            raise drawings.DrawingError(
+                "no such figure",
+                hole.file,
+                "figures lie beside the text",
+                suggest(hole.file, figures, "files"),
+            )
         languages = tuple(language.id for language in self.book.languages)
         return drawings.draw(figures[hole.file].text, languages, document.language, hole.id)
 
@@ -186,18 +190,23 @@ class Binder:
 
     def _known_calculator(self, name: str) -> None:
         if name not in contract.names():
-            raise CalculationError("unknown calculator", name, "a calculator is a file in "
-                                   "calculators/", suggest(name, contract.names(), "calculators"))  # fmt: skip
+            raise CalculationError(
+                "unknown calculator",
+                name,
+                "a calculator is a file in calculators/",
+                suggest(name, contract.names(), "calculators"),
+            )
 
     def _record(self, name: str) -> Record:
         found = self.book.records.get(name)
         if found is None:
             experiment, _, backend = name.partition(".")
             command = f"python -m experiments run {experiment} --backend {backend}"
-            near = suggest(name, self.book.records)
+            near = suggest(name, self.book.records, cutoff=0.85)
             action = near if near.startswith("did") else f"make it with `{command}`"
-            raise expressions.ExpressionError("unknown record", name, "a record is a file in "
-                                              "experiments/records/", action)  # fmt: skip
+            raise expressions.ExpressionError(
+                "unknown record", name, "a record is a file in experiments/records/", action
+            )
         return found
 
     def _calculator(self, question: Question) -> CalculatorView:

@@ -7,7 +7,9 @@ those of the page.
 from __future__ import annotations
 
 import re
+from collections.abc import MutableMapping
 from functools import cache
+from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
@@ -18,6 +20,7 @@ from pipeline.directives.base import Call, Directive
 from pipeline.errors import suggest
 from pipeline.page import Page
 
+Env = MutableMapping[str, Any]
 MAX_DEPTH = 6
 _INFO = re.compile(r"\{([A-Za-z0-9_-]+)\}[ \t]*(.*)", re.DOTALL)
 _OPTION = re.compile(r":([a-z_]+):(?:[ \t]+(.*))?[ \t]*")
@@ -36,7 +39,7 @@ def directives(state: StateCore) -> None:
 
 
 def _expand(
-    md: MarkdownIt, page: Page, env: dict[str, object], tokens: list[Token], around: tuple[str, ...]
+    md: MarkdownIt, page: Page, env: Env, tokens: list[Token], around: tuple[str, ...]
 ) -> list[Token]:
     out: list[Token] = []
     for token in tokens:
@@ -56,7 +59,7 @@ def _expand(
 def _inner(
     md: MarkdownIt,
     page: Page,
-    env: dict[str, object],
+    env: Env,
     token: Token,
     call: Call,
     around: tuple[str, ...],
@@ -77,9 +80,13 @@ def _call(page: Page, token: Token, around: tuple[str, ...]) -> Call | None:
     line = token.map[0] + 1
     found = _INFO.fullmatch(token.info.strip())
     if found is None:
-        page.error(line, "colon fence without a directive", token.markup + token.info,
-                   "it opens with :::{name}", "name the directive, or close the one above with as "
-                   "many colons as it opened with")  # fmt: skip
+        page.error(
+            line,
+            "colon fence without a directive",
+            token.markup + token.info,
+            "it opens with :::{name}",
+            "name the directive, or close the one above with as many colons as it opened with",
+        )
         return None
     name, argument = found.group(1), found.group(2).strip()
     if not _is_usable(page, name, token, line, around):
@@ -92,17 +99,32 @@ def _call(page: Page, token: Token, around: tuple[str, ...]) -> Call | None:
 def _is_usable(page: Page, name: str, token: Token, line: int, around: tuple[str, ...]) -> bool:
     names = known()
     if name not in names:
-        page.error(line, "unknown directive", name, f"the directives are {', '.join(names)}",
-                   suggest(name, names, "directives"))  # fmt: skip
+        page.error(
+            line,
+            "unknown directive",
+            name,
+            f"the directives are {', '.join(names)}",
+            suggest(name, names, "directives"),
+        )
         return False
     if len(around) >= MAX_DEPTH:
-        page.error(line, "directives nested too deeply", name, f"at most {MAX_DEPTH} levels",
-                   "take some apart")  # fmt: skip
+        page.error(
+            line,
+            "directives nested too deeply",
+            name,
+            f"at most {MAX_DEPTH} levels",
+            "take some apart",
+        )
         return False
     last = (token.map or [0, 1])[1] - 1
     if last < line or _CLOSING.search(page.source_lines[last]) is None:
-        page.error(line, "directive is not closed", f"{token.markup}{{{name}}}",
-                   f"it ends with a line {token.markup}", "add that line")  # fmt: skip
+        page.error(
+            line,
+            "directive is not closed",
+            f"{token.markup}{{{name}}}",
+            f"it ends with a line {token.markup}",
+            "add that line",
+        )
     allowed = names[name].parents
     if allowed is not None and (around[-1] if around else "") not in allowed:
         inside = " or ".join(parent or "the page itself" for parent in allowed)
@@ -125,11 +147,21 @@ def _options(page: Page, name: str, content: str, line: int) -> tuple[dict[str, 
         key = found.group(1)
         if key not in allowed:
             rule = f"the options are {', '.join(allowed)}" if allowed else "it takes no options"
-            page.error(line + taken, f"unknown option of {name}", key, rule,
-                       suggest(key, allowed, "options"))  # fmt: skip
+            page.error(
+                line + taken,
+                f"unknown option of {name}",
+                key,
+                rule,
+                suggest(key, allowed, "options"),
+            )
         elif key in options:
-            page.error(line + taken, f"option of {name} given twice", key,
-                       "an option is given once", "remove one of the two")  # fmt: skip
+            page.error(
+                line + taken,
+                f"option of {name} given twice",
+                key,
+                "an option is given once",
+                "remove one of the two",
+            )
         options[key] = (found.group(2) or "").strip()
     body = "\n" * (taken - len(options)) + "\n".join(lines[taken:])
     return options, body
@@ -138,11 +170,21 @@ def _options(page: Page, name: str, content: str, line: int) -> tuple[dict[str, 
 def _check_argument(page: Page, name: str, argument: str, line: int) -> None:
     wanted = known()[name].argument
     if wanted and not argument:
-        page.error(line, f"directive {name} without its argument", "", f"it takes {wanted}",
-                   f"write :::{{{name}}} and {wanted}")  # fmt: skip
+        page.error(
+            line,
+            f"directive {name} without its argument",
+            "",
+            f"it takes {wanted}",
+            f"write :::{{{name}}} and {wanted}",
+        )
     if argument and not wanted:
-        page.error(line, f"directive {name} with an argument", argument, "it takes none",
-                   "remove it, or put it on the next line")  # fmt: skip
+        page.error(
+            line,
+            f"directive {name} with an argument",
+            argument,
+            "it takes none",
+            "remove it, or put it on the next line",
+        )
 
 
 def build(page: Page, call: Call, inner: str) -> str:

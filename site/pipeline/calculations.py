@@ -85,16 +85,25 @@ def _answer(question: Question) -> Any:
     except InputError as error:
         reason = page.error_text(question.name, error, "en")
         rule, _, action = reason.rpartition("; ")
-        raise CalculationError(f"{question.name} refuses its inputs", question.inputs, rule,
-                               action) from error  # fmt: skip
+        raise CalculationError(
+            f"{question.name} refuses its inputs", question.inputs, rule, action
+        ) from error
     except text.MissingTextError as error:
-        raise CalculationError(f"{question.name} lacks a text", question.language,
-                               str(error.args[0]), "add it to the strings") from error  # fmt: skip
+        raise CalculationError(
+            f"{question.name} lacks a text",
+            question.language,
+            str(error.args[0]),
+            "add it to the strings",
+        ) from error
     except CalculationError:
         raise
     except Exception as error:  # a calculator is other people's code: its fault is a finding
-        raise CalculationError(f"{question.name} fails", question.inputs,
-                               f"{type(error).__name__}: {error}", "mend the calculator") from error  # fmt: skip
+        raise CalculationError(
+            f"{question.name} fails",
+            question.inputs,
+            f"{type(error).__name__}: {error}",
+            "mend the calculator",
+        ) from error
 
 
 def _view(question: Question, given: Mapping[str, Any], result: contract.Result) -> dict[str, Any]:
@@ -132,18 +141,24 @@ def _label(question: Question, field: str) -> str:
 
 def _check_selection(question: Question, result: contract.Result) -> None:
     plots = [plot.key for plot in result.plots]
-    keys = [item.key for item in (*result.metrics, *result.tables)] + plots
+    keys = [m.key for m in result.metrics] + [table.key for table in result.tables] + plots
     for key in (*question.show, *question.hide):
         if key not in keys:
-            raise CalculationError(f"{question.name} shows no such thing", key,
-                                   f"it shows {', '.join(keys)}", "correct show or hide")  # fmt: skip
+            raise CalculationError(
+                f"{question.name} shows no such thing",
+                key,
+                f"it shows {', '.join(keys)}",
+                "correct show or hide",
+            )
     if question.plot not in ("", "none", *plots):
-        raise CalculationError(f"{question.name} has no such plot", question.plot,
-                               f"its plots are {', '.join(plots) or 'none'}", "correct plot")  # fmt: skip
+        raise CalculationError(
+            f"{question.name} has no such plot",
+            question.plot,
+            f"its plots are {', '.join(plots) or 'none'}",
+            "correct plot",
+        )
 
 
 def values(name: str, inputs: str) -> Question:
     """The question for a calculator's values."""
     return Question(name, inputs)
-
-

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipeline import expressions
-from pipeline.model import Binding, Book, Bound, ClaimView, Record, RecordView, Row, Side
+from pipeline.holes import Binding
+from pipeline.model import Book, Record
+from pipeline.views import Bound, ClaimView, RecordView, Row, Side
 
 BACKENDS = ("gloo", "nccl")
 MAX_TEXT = 120

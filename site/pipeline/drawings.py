@@ -7,15 +7,16 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from pipeline.model import FigureView
+from pipeline.views import FigureView
 
 SVG = "{http://www.w3.org/2000/svg}"
 _LANG = ("lang", "{http://www.w3.org/XML/1998/namespace}lang")
 ELEMENTS = frozenset(
-    "svg g path rect circle ellipse line polyline polygon text tspan title desc defs marker use "
-    "symbol clipPath pattern".split()
+    {"svg", "g", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text"}
+    | {"tspan", "title", "desc", "defs", "marker", "use", "symbol", "clipPath", "pattern"}
 )
 CLASSES = frozenset({"correct", "implemented", "muted", "accent", "paper"})
+_COLOURED = ("fill", "stroke", "color", "stop-color")
 _PAINTS = ("currentColor", "none", "inherit")
 _LOCAL = re.compile(r"url\(#([\w-]+)\)")
 
@@ -43,59 +44,89 @@ def draw(source: str, languages: tuple[str, ...], language: str, prefix: str) ->
 
 def _parse(source: str) -> ET.Element:
     if "<!DOCTYPE" in source or "<!ENTITY" in source:
-        raise DrawingError("drawing with a document type", "<!DOCTYPE", "entities could expand "
-                           "without end", "remove the declaration")  # fmt: skip
+        raise DrawingError(
+            "drawing with a document type",
+            "<!DOCTYPE",
+            "entities could expand without end",
+            "remove the declaration",
+        )
     try:
         root = ET.fromstring(source)
     except (ET.ParseError, RecursionError) as error:
-        raise DrawingError("drawing is not XML", source[:60], str(error),
-                           "correct the file") from None  # fmt: skip
+        raise DrawingError(
+            "drawing is not XML", source[:60], str(error), "correct the file"
+        ) from None
     if root.tag != f"{SVG}svg" or "viewBox" not in root.attrib:
-        raise DrawingError("drawing is not an SVG with a viewBox", root.tag, "the root is <svg> "
-                           "with xmlns and viewBox", "add them")  # fmt: skip
+        raise DrawingError(
+            "drawing is not an SVG with a viewBox",
+            root.tag,
+            "the root is <svg> with xmlns and viewBox",
+            "add them",
+        )
     return root
 
 
 def _check(root: ET.Element, languages: Sequence[str]) -> None:
     for name in ("width", "height"):
         if name in root.attrib:
-            raise DrawingError("drawing with a size of its own", f"{name}={root.attrib[name]}",
-                               "the page decides the size", "remove it and keep viewBox")  # fmt: skip
+            raise DrawingError(
+                "drawing with a size of its own",
+                f"{name}={root.attrib[name]}",
+                "the page decides the size",
+                "remove it and keep viewBox",
+            )
     for element in _elements(root):
         tag = element.tag.removeprefix(SVG)
         if tag not in ELEMENTS:
-            raise DrawingError("element not allowed in a drawing", f"<{tag}>",
-                               "drawings are shapes and text", "remove it")  # fmt: skip
+            raise DrawingError(
+                "element not allowed in a drawing",
+                f"<{tag}>",
+                "drawings are shapes and text",
+                "remove it",
+            )
         for name, value in element.attrib.items():
             _check_attribute(tag, name, value)
     for tag in ("title", "desc"):
         found = {_language(child) for child in root if child.tag == SVG + tag}
         for language in languages:
             if language not in found:
-                raise DrawingError(f"drawing without <{tag}>", language, "a drawing has a title "
-                                   "and a description in every language",
-                                   f'add <{tag} lang="{language}">')  # fmt: skip
+                raise DrawingError(
+                    f"drawing without <{tag}>",
+                    language,
+                    "a drawing has a title and a description in every language",
+                    f'add <{tag} lang="{language}">',
+                )
 
 
 def _check_attribute(tag: str, name: str, value: str) -> None:
     plain = name.rpartition("}")[2]
     if plain.startswith("on") or plain == "style":
-        raise DrawingError("attribute not allowed in a drawing", f"{plain}={value}",
-                           "drawings hold no script and no style", "remove it")  # fmt: skip
+        raise DrawingError(
+            "attribute not allowed in a drawing",
+            f"{plain}={value}",
+            "drawings hold no script and no style",
+            "remove it",
+        )
     if plain == "href" and not value.startswith("#"):
-        raise DrawingError("outside reference in a drawing", value, "a drawing stands alone",
-                           "draw it here")  # fmt: skip
-    if plain in ("fill", "stroke", "color", "stop-color"):
-        if value not in _PAINTS and _LOCAL.fullmatch(value) is None:
-            raise DrawingError("colour in a drawing", f"{plain}={value}", "colours are "
-                               "currentColor or a class, so that both themes work",
-                               f"use one of the classes {', '.join(sorted(CLASSES))}")  # fmt: skip
+        raise DrawingError(
+            "outside reference in a drawing", value, "a drawing stands alone", "draw it here"
+        )
+    if plain in _COLOURED and value not in _PAINTS and _LOCAL.fullmatch(value) is None:
+        raise DrawingError(
+            "colour in a drawing",
+            f"{plain}={value}",
+            "colours are currentColor or a class, so that both themes work",
+            f"use one of the classes {', '.join(sorted(CLASSES))}",
+        )
     if plain == "class":
         for item in value.split():
             if item not in CLASSES:
-                raise DrawingError("unknown class in a drawing", item,
-                                   f"the classes are {', '.join(sorted(CLASSES))}",
-                                   f"correct it on <{tag}>")  # fmt: skip
+                raise DrawingError(
+                    "unknown class in a drawing",
+                    item,
+                    f"the classes are {', '.join(sorted(CLASSES))}",
+                    f"correct it on <{tag}>",
+                )
 
 
 def _elements(root: ET.Element) -> Iterator[ET.Element]:

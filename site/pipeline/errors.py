@@ -60,9 +60,9 @@ def as_warnings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(replace(item, level="warning") for item in findings)
 
 
-def suggest(name: str, known: Iterable[str], kind: str = "") -> str:
+def suggest(name: str, known: Iterable[str], kind: str = "", cutoff: float = 0.6) -> str:
     """What to do about a name that does not exist: the nearest one, or where to look."""
-    near = difflib.get_close_matches(name[:MAX_SHOWN], list(known), n=1, cutoff=0.6)
+    near = difflib.get_close_matches(name[:MAX_SHOWN], list(known), n=1, cutoff=cutoff)
     if near:
         return f"did you mean {near[0]!r}?"
     return f"use one of the {kind} there are" if kind else "use one that exists"

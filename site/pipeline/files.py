@@ -30,8 +30,14 @@ class Reader:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             line = data.count(b"\n", 0, error.start) + 1
-            self.error(file, line, "not UTF-8", f"byte 0x{data[error.start]:02x}",
-                       "content is UTF-8 text", "save the file as UTF-8")  # fmt: skip
+            self.error(
+                file,
+                line,
+                "not UTF-8",
+                f"byte 0x{data[error.start]:02x}",
+                "content is UTF-8 text",
+                "save the file as UTF-8",
+            )
             return None
         if "\0" in text:
             line = text.count("\n", 0, text.index("\0")) + 1
@@ -44,16 +50,29 @@ class Reader:
         path = self.root / file
         try:
             if not path.resolve().is_relative_to(self.root.resolve()):
-                self.error(file, 1, "file outside the project", file.name,
-                           "content lies in the project", "replace the link by the file")  # fmt: skip
+                self.error(
+                    file,
+                    1,
+                    "file outside the project",
+                    file.name,
+                    "content lies in the project",
+                    "replace the link by the file",
+                )
                 return None
             size = path.stat().st_size
             if size > limit:
-                self.error(file, 1, "file too large", f"{size} bytes",
-                           f"at most {limit} bytes", "split it")  # fmt: skip
+                self.error(
+                    file, 1, "file too large", f"{size} bytes", f"at most {limit} bytes", "split it"
+                )
                 return None
             return path.read_bytes()
         except OSError as error:
-            self.error(file, 1, "file cannot be read", file.name, str(error.strerror),
-                       "add it or mend its permissions")  # fmt: skip
+            self.error(
+                file,
+                1,
+                "file cannot be read",
+                file.name,
+                str(error.strerror),
+                "add it or mend its permissions",
+            )
             return None

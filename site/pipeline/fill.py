@@ -12,12 +12,8 @@ from typing import Any
 from jinja2 import Environment
 from markupsafe import Markup
 
-from pipeline.model import (
-    Bound,
-    BoundPage,
+from pipeline.holes import (
     CalculatorHole,
-    CalculatorView,
-    CitationView,
     CiteHole,
     ExerciseHole,
     FigureHole,
@@ -25,13 +21,13 @@ from pipeline.model import (
     Hole,
     NoticeHole,
     RecordHole,
-    Reference,
     TermHole,
     ValueHole,
-    View,
 )
+from pipeline.model import BoundPage
 from pipeline.page import MARK
 from pipeline.tex import Formula
+from pipeline.views import Bound, CalculatorView, CitationView, Reference, View
 from pipeline.words import Words
 
 _PARAGRAPH = re.compile(r"\A\s*<p>((?:(?!</?p>).)*)</p>\s*\Z", re.DOTALL)
@@ -71,14 +67,14 @@ class Filler:
         return template.render(t=self.words, root="../../", **context)
 
     @singledispatchmethod
-    def hole(self, hole: Hole, view: View) -> str:
+    def hole(self, _hole: Hole, view: View) -> str:
         """The HTML of a hole: here that of references, which all look alike."""
         if not isinstance(view, Reference):
             return UNBOUND
         return f'<a class="ref" href="{escape(view.href)}">{view.text}</a>'
 
     @hole.register
-    def _(self, hole: FormulaHole, view: View) -> str:
+    def _(self, hole: FormulaHole, _: View) -> str:
         html = self.formulas.get(hole.formula, UNBOUND)
         if not hole.formula.display:
             return html
@@ -89,18 +85,18 @@ class Filler:
         return f'<div class="equation" id="{hole.anchor}">{body}{link}</div>\n'
 
     @hole.register
-    def _(self, hole: ValueHole, view: View) -> str:
+    def _(self, _hole: ValueHole, view: View) -> str:
         return bound(view) if isinstance(view, Bound) else UNBOUND
 
     @hole.register
-    def _(self, hole: TermHole, view: View) -> str:
+    def _(self, _hole: TermHole, view: View) -> str:
         if not isinstance(view, Reference):
             return UNBOUND
         link = f'<a class="term" href="{escape(view.href)}">{view.text}</a>'
         return f'<wiki-term data-definition="{escape(view.title)}">{link}</wiki-term>'
 
     @hole.register
-    def _(self, hole: CiteHole, view: View) -> str:
+    def _(self, _hole: CiteHole, view: View) -> str:
         if not isinstance(view, CitationView):
             return UNBOUND
         source = view.source
@@ -117,31 +113,50 @@ class Filler:
     def _(self, hole: CalculatorHole, view: View) -> str:
         if not isinstance(view, CalculatorView):
             return UNBOUND
-        return self._part("calculator", id=hole.id, name=hole.name, number=hole.number,
-                          calculator=view, spec_json=script_json(view.spec),
-                          caption=single(self.fill(hole.caption)))  # fmt: skip
+        return self._part(
+            "calculator",
+            id=hole.id,
+            name=hole.name,
+            number=hole.number,
+            calculator=view,
+            spec_json=script_json(view.spec),
+            caption=single(self.fill(hole.caption)),
+        )
 
     @hole.register
     def _(self, hole: RecordHole, view: View) -> str:
         if view is None:
             return UNBOUND
-        return self._part("record", id=hole.id, record=view, caption=single(self.fill(hole.caption)))
+        return self._part(
+            "record", id=hole.id, record=view, caption=single(self.fill(hole.caption))
+        )
 
     @hole.register
     def _(self, hole: FigureHole, view: View) -> str:
         if view is None:
             return UNBOUND
-        return self._part("figure", id=hole.id, number=hole.number, figure=view,
-                          caption=single(self.fill(hole.caption)))  # fmt: skip
+        return self._part(
+            "figure",
+            id=hole.id,
+            number=hole.number,
+            figure=view,
+            caption=single(self.fill(hole.caption)),
+        )
 
     @hole.register
     def _(self, hole: ExerciseHole, view: View) -> str:
-        return self._part("exercise", id=hole.id, number=hole.number, answer=view,
-                          tolerance=hole.tolerance, question=self.fill(hole.question),
-                          explanation=self.fill(hole.explanation))  # fmt: skip
+        return self._part(
+            "exercise",
+            id=hole.id,
+            number=hole.number,
+            answer=view,
+            tolerance=hole.tolerance,
+            question=self.fill(hole.question),
+            explanation=self.fill(hole.explanation),
+        )
 
     @hole.register
-    def _(self, hole: NoticeHole, view: View) -> str:
+    def _(self, hole: NoticeHole, _: View) -> str:
         return self._part("notice", kind=hole.kind, html=self.fill(hole.html))
 
 

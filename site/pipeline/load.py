@@ -55,8 +55,14 @@ def load(options: Options) -> Book:
 
 
 def _no_language() -> Finding:
-    return Finding("content/locales.toml", 1, "no language", "", "a book has one at least",
-                   "add a [[language]] table")  # fmt: skip
+    return Finding(
+        "content/locales.toml",
+        1,
+        "no language",
+        "",
+        "a book has one at least",
+        "add a [[language]] table",
+    )
 
 
 def _chapters(
@@ -94,9 +100,15 @@ def _chapter(
         file = folder / f"{language.id}.md"
         if not (reader.root / file).exists():
             missing.append(
-                Finding(file.as_posix(), 1, "chapter without a text", f"{slug} in {language.id}",
-                        "every page exists in every language", "write it")
-            )  # fmt: skip
+                Finding(
+                    file.as_posix(),
+                    1,
+                    "chapter without a text",
+                    f"{slug} in {language.id}",
+                    "every page exists in every language",
+                    "write it",
+                )
+            )
             continue
         text = reader.text(file)
         if text is not None:
@@ -113,9 +125,14 @@ def _note_strangers(reader: Reader, known: set[str]) -> None:
     """Folders that no part lists: their text would silently not be there."""
     for path in sorted((reader.root / "content").iterdir()):
         if path.is_dir() and path.name not in known and any(path.glob("*.md")):
-            reader.error(Path("content/summary.toml"), 1, "chapter in no part", path.name,
-                         "every folder with a text stands in the summary",
-                         "add it to a part or remove the folder")  # fmt: skip
+            reader.error(
+                Path("content/summary.toml"),
+                1,
+                "chapter in no part",
+                path.name,
+                "every folder with a text stands in the summary",
+                "add it to a part or remove the folder",
+            )
 
 
 def _records(reader: Reader) -> dict[str, Record]:
@@ -152,14 +169,20 @@ def _cases(reader: Reader) -> tuple[Case, ...]:
         entries = json.loads(text or "{}")["cases"]
         return tuple(Case(entry["id"], entry["topic"], entry) for entry in entries)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        reader.error(CASES, 1, "not a case book", str(error),
-                     "it is {\"cases\": [{\"id\", \"topic\", …}]}", "correct it")  # fmt: skip
+        reader.error(
+            CASES,
+            1,
+            "not a case book",
+            str(error),
+            'it is {"cases": [{"id", "topic", …}]}',
+            "correct it",
+        )
         return ()
 
 
 def _strings(languages: Sequence[Language]) -> dict[str, Mapping[str, Any]]:
     """The interface's words: part of the site's own code, not of the content."""
-    found = {}
+    found: dict[str, Mapping[str, Any]] = {}
     for language in languages:
         path = PROJECT / "site" / "strings" / f"{language.id}.toml"
         try:

@@ -68,7 +68,9 @@ class Renderer(RendererHTML):
                 position = end
             elif token.type == "heading_open":
                 children = tokens[position + 1].children or []
-                pieces.append(_heading(env["page"], token, self.renderInline(children, options, env)))
+                pieces.append(
+                    _heading(env["page"], token, self.renderInline(children, options, env))
+                )
                 position += 2
             elif token.type == "inline":
                 pieces.append(self.renderInline(token.children or [], options, env))
@@ -85,14 +87,26 @@ def _heading(page: Page, token: Token, html: str) -> str:
     name = str(token.attrs.get("id", ""))
     text = re.sub("<[^>]+>", "", html)
     if token.tag not in _HEADING_TAGS:
-        page.error(line, "heading of another level", text, "headings are ## and ###; the title is "
-                   "in the front matter", "change its level")  # fmt: skip
+        page.error(
+            line,
+            "heading of another level",
+            text,
+            "headings are ## and ###; the title is in the front matter",
+            "change its level",
+        )
     if not name:
-        page.error(line, "heading without an id", text, "every heading has an id, the same in all "
-                   "languages", "write {#some-id} on the line before it")  # fmt: skip
+        page.error(
+            line,
+            "heading without an id",
+            text,
+            "every heading has an id, the same in all languages",
+            "write {#some-id} on the line before it",
+        )
     if token.tag == "h2":
         page.section = name
-    page.headings.append(Heading(line, page.anchor(name, line) if name else "", int(token.tag[1]), html))
+    page.headings.append(
+        Heading(line, page.anchor(name, line) if name else "", int(token.tag[1]), html)
+    )
     link = f'<a class="heading-link" href="#{name}" aria-labelledby="{name}">#</a>'
     return f'<{token.tag} id="{escape(name)}">{html}{link}</{token.tag}>\n'
 
@@ -112,8 +126,13 @@ def locate(state: StateCore) -> None:
             line = token.map[0] + 1
         if token.level >= MAX_NESTING - 1 and not is_too_deep:
             is_too_deep = True
-            page.error(line, "text nested too deeply", f"{token.level} levels",
-                       f"at most {MAX_NESTING} levels", "take some apart")  # fmt: skip
+            page.error(
+                line,
+                "text nested too deeply",
+                f"{token.level} levels",
+                f"at most {MAX_NESTING} levels",
+                "take some apart",
+            )
         token.meta["line"] = line
         _claim_attributes(page, token, line)
         if token.type == "inline":
@@ -126,8 +145,13 @@ def _claim_attributes(page: Page, token: Token, line: int) -> None:
         del token.attrs["style"]
         token.attrJoin("class", f"align-{align.group(1)}")
     if "insecure_attrs" in token.meta:
-        page.error(line, "attribute not allowed", ", ".join(token.meta["insecure_attrs"]),
-                   "a text may give an id or a class", "remove it")  # fmt: skip
+        page.error(
+            line,
+            "attribute not allowed",
+            ", ".join(token.meta["insecure_attrs"]),
+            "a text may give an id or a class",
+            "remove it",
+        )
     if "id" in token.attrs and token.type != "heading_open" and token.nesting >= 0:
         page.anchor(str(token.attrs["id"]), line)
 
@@ -150,8 +174,13 @@ def _locate_children(page: Page, children: Sequence[Token], line: int) -> None:
 def _refuse_html(page: Page, text: str, line: int) -> None:
     found = _HTML.search(text)
     if found:
-        page.error(line, "raw HTML", found.group(), "HTML in Markdown is off",
-                   "use a directive, or `code` to show a tag")  # fmt: skip
+        page.error(
+            line,
+            "raw HTML",
+            found.group(),
+            "HTML in Markdown is off",
+            "use a directive, or `code` to show a tag",
+        )
 
 
 def _note_link(page: Page, token: Token, line: int) -> None:
@@ -196,8 +225,13 @@ def fence(_: RendererHTML, tokens: Sequence[Token], index: int, __: OptionsDict,
         return highlight(token.content, language)
     except UnknownLanguageError:
         page: Page = env["page"]
-        page.error(line_of(token), "unknown language of code", language,
-                   "it is a name that Pygments knows", "correct it, or write text")  # fmt: skip
+        page.error(
+            line_of(token),
+            "unknown language of code",
+            language,
+            "it is a name that Pygments knows",
+            "correct it, or write text",
+        )
         return highlight(token.content, "text")
 
 
@@ -205,8 +239,13 @@ def image(_: RendererHTML, tokens: Sequence[Token], index: int, __: OptionsDict,
     """Images are figures here: they have both languages and a description."""
     page: Page = env["page"]
     source = str(tokens[index].attrs.get("src", ""))
-    page.error(line_of(tokens[index]), "image in Markdown", source,
-               "drawings are figures", "write :::{figure} NAME.svg")  # fmt: skip
+    page.error(
+        line_of(tokens[index]),
+        "image in Markdown",
+        source,
+        "drawings are figures",
+        "write :::{figure} NAME.svg",
+    )
     return ""
 
 

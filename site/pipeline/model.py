@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pipeline.errors import Finding
+from pipeline.holes import Hole
 from pipeline.tex import Formula
+from pipeline.views import CalculatorView, RecordView, Source, View
 
 Kind = Literal["chapter", "cases", "records", "glossary", "sources", "about", "home"]
 REFERENCE_SLUGS: tuple[Kind, ...] = ("records", "glossary", "sources", "about")
@@ -67,20 +69,8 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Source:
-    """A source that pages cite."""
-
-    id: str
-    title: str
-    authors: str
-    address: str
-    version: str
-    accessed: str
-
-
-@dataclass(frozen=True)
 class Record:
-    """One experiment's record: `name` is NAME.BACKEND, `body` its JSON, `files` what is published."""
+    """A record: `name` is NAME.BACKEND, `body` its JSON, `files` what is published of it."""
 
     name: str
     file: str
@@ -127,147 +117,6 @@ class Book:
 
 
 # -- parse -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Binding:
-    """A number by name: a calculator with arguments (JSON) or a record, a path, a format."""
-
-    source: Literal["calc", "record"]
-    name: str
-    arguments: str
-    path: tuple[str | int, ...]
-    spec: str
-    text: str
-
-
-@dataclass(frozen=True)
-class FormulaHole:
-    """A formula in running text, or one on its own line with its number and label."""
-
-    line: int
-    formula: Formula
-    anchor: str = ""
-    number: int = 0
-
-
-@dataclass(frozen=True)
-class ValueHole:
-    """A bound number."""
-
-    line: int
-    binding: Binding
-
-
-@dataclass(frozen=True)
-class TermHole:
-    """A glossary term; `text` is what the page shows, empty for the term itself."""
-
-    line: int
-    id: str
-    text: str
-
-
-@dataclass(frozen=True)
-class CiteHole:
-    """A citation; `is_full` in the list of sources, where it is written out."""
-
-    line: int
-    id: str
-    is_full: bool
-
-
-@dataclass(frozen=True)
-class EquationHole:
-    """A reference to a labelled formula, of this page when `slug` is empty."""
-
-    line: int
-    slug: str
-    label: str
-
-
-@dataclass(frozen=True)
-class ChapterHole:
-    """A reference to a page or a heading on it."""
-
-    line: int
-    slug: str
-    anchor: str
-    text: str
-
-
-@dataclass(frozen=True)
-class CalculatorHole:
-    """A calculator on the page; `inputs` is JSON, `caption` HTML with holes."""
-
-    line: int
-    name: str
-    id: str
-    number: int
-    inputs: str
-    show: tuple[str, ...]
-    hide: tuple[str, ...]
-    plot: str
-    caption: str
-
-
-@dataclass(frozen=True)
-class RecordHole:
-    """A record card; `show` are the bindings of its results table."""
-
-    line: int
-    name: str
-    id: str
-    show: tuple[Binding, ...]
-    caption: str
-
-
-@dataclass(frozen=True)
-class FigureHole:
-    """A figure of the chapter's folder."""
-
-    line: int
-    file: str
-    id: str
-    number: int
-    caption: str
-
-
-@dataclass(frozen=True)
-class ExerciseHole:
-    """An exercise; `answer` is the number that checks the reader's, None for an open question."""
-
-    line: int
-    id: str
-    number: int
-    answer: Binding | None
-    tolerance: str
-    question: str
-    explanation: str
-
-
-@dataclass(frozen=True)
-class NoticeHole:
-    """A note, a pitfall or a list of checks; `html` may hold holes."""
-
-    line: int
-    kind: str
-    html: str
-
-
-Hole = (
-    FormulaHole
-    | ValueHole
-    | TermHole
-    | CiteHole
-    | EquationHole
-    | ChapterHole
-    | CalculatorHole
-    | RecordHole
-    | FigureHole
-    | ExerciseHole
-    | NoticeHole
-)
 
 
 @dataclass(frozen=True)
@@ -325,105 +174,6 @@ class Parsed:
 
 
 # -- bind --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Bound:
-    """A resolved number: `raw` is JSON, `source` names where it comes from."""
-
-    text: str
-    raw: str
-    source: str
-
-
-@dataclass(frozen=True)
-class CalculatorView:
-    """A calculator at its first state: what the page is built from."""
-
-    title: str
-    result_html: str
-    controls_html: str
-    spec: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Row:
-    """A line of a record's results table."""
-
-    path: str
-    value: Bound
-
-
-@dataclass(frozen=True)
-class Side:
-    """One side of a claim: where its value stands, and the value as text."""
-
-    path: str
-    text: str
-
-
-@dataclass(frozen=True)
-class ClaimView:
-    """A claim of a record; `bounds` is its tolerance or least difference as text."""
-
-    name: str
-    relation: str
-    bounds: str
-    left: Side
-    right: Side
-    is_held: bool
-    is_observation: bool
-
-
-@dataclass(frozen=True)
-class RecordView:
-    """A record as a card shows it; `missing` are (backend, command) without a record."""
-
-    name: str
-    experiment: str
-    backend: str
-    what: str
-    world_size: int
-    dtype: str
-    seed: int
-    environment: tuple[tuple[str, str], ...]
-    command: str
-    recorded_at: str
-    sha256: str
-    claims: tuple[ClaimView, ...]
-    rows: tuple[Row, ...]
-    missing: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class Reference:
-    """A resolved link: where it goes, what it shows, what hovering it tells."""
-
-    href: str
-    text: str
-    title: str = ""
-
-
-@dataclass(frozen=True)
-class FigureView:
-    """A figure in one language: the SVG, its title and its description."""
-
-    svg: str
-    title: str
-    description: str
-
-
-@dataclass(frozen=True)
-class CitationView:
-    """A citation: its number on the page, its source, whether it is written out."""
-
-    number: int
-    source: Source
-    is_full: bool
-    href: str
-
-
-View = Bound | CalculatorView | RecordView | Reference | FigureView | CitationView | None
 
 
 @dataclass(frozen=True)

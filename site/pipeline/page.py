@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass, field
 
 from pipeline.errors import Finding
-from pipeline.model import FormulaHole, Heading, Hole
+from pipeline.holes import FormulaHole, Hole
+from pipeline.model import Heading
 from pipeline.tex import Formula
 
 MARK = re.compile("\x00(\\d+)\x00")
@@ -54,11 +55,21 @@ class Page:
     def anchor(self, name: str, line: int) -> str:
         """Claim an id of the page; a bad or second one is noted."""
         if _ID.fullmatch(name) is None:
-            self.error(line, "id not allowed", name, "an id is lower-case letters, digits and "
-                       "hyphens, 64 at most, a letter first", "rename it")  # fmt: skip
+            self.error(
+                line,
+                "id not allowed",
+                name,
+                "an id is lower-case letters, digits and hyphens, 64 at most, a letter first",
+                "rename it",
+            )
         elif name in self.anchors:
-            self.error(line, "id used twice", name, f"line {self.anchors[name]} has it already",
-                       "rename one of the two")  # fmt: skip
+            self.error(
+                line,
+                "id used twice",
+                name,
+                f"line {self.anchors[name]} has it already",
+                "rename one of the two",
+            )
         self.anchors.setdefault(name, line)
         return name
 

@@ -12,8 +12,9 @@ from pipeline import frontmatter
 from pipeline.cache import TextCache, content_key
 from pipeline.code import code_digest
 from pipeline.errors import Finding
+from pipeline.holes import FormulaHole
 from pipeline.markdown import markdown
-from pipeline.model import Book, Document, FormulaHole, Meta, Parsed, Text
+from pipeline.model import Book, Document, Meta, Parsed, Text
 from pipeline.page import Page
 from pipeline.tex import Formula, TexError
 
@@ -90,8 +91,13 @@ def document(text: Text, slug: str, language: str) -> Document:
 def _meta(page: Page, head: frontmatter.Head) -> Meta:
     for name in ("title", "question"):
         if not head.values.get(name):
-            page.error(1, "front matter lacks a field", name, "every page has title and question",
-                       f"add {name}: …")  # fmt: skip
+            page.error(
+                1,
+                "front matter lacks a field",
+                name,
+                "every page has title and question",
+                f"add {name}: …",
+            )
     return Meta(
         title=head.values.get("title", ""),
         question=head.values.get("question", ""),
@@ -126,8 +132,13 @@ def _limit_formulas(page: Page) -> None:
     if len(formulas) > MAX_FORMULAS:
         line = formulas[MAX_FORMULAS].line
         page.holes[:] = [h for h in page.holes if not isinstance(h, FormulaHole)]
-        page.error(line, "too many formulas", str(len(formulas)),
-                   f"a page has at most {MAX_FORMULAS}", "split the chapter")  # fmt: skip
+        page.error(
+            line,
+            "too many formulas",
+            str(len(formulas)),
+            f"a page has at most {MAX_FORMULAS}",
+            "split the chapter",
+        )
 
 
 def _frozen(page: Page, text: Text, meta: Meta, body: str) -> Document:
@@ -172,8 +183,14 @@ def _render(
 
 def _located(item: Document, failed: Mapping[Formula, str]) -> list[Finding]:
     return [
-        Finding(item.file, hole.line, "formula cannot be set", hole.formula.tex,
-                failed[hole.formula], "correct the TeX")
+        Finding(
+            item.file,
+            hole.line,
+            "formula cannot be set",
+            hole.formula.tex,
+            failed[hole.formula],
+            "correct the TeX",
+        )
         for hole in item.holes
         if isinstance(hole, FormulaHole) and hole.formula in failed
-    ]  # fmt: skip
+    ]

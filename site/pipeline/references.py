@@ -1,4 +1,4 @@
-"""Links between pages: terms, sources, formulas, chapters. A target that is not there is an error."""
+"""Links between pages: terms, sources, formulas, chapters. A missing target is an error."""
 
 from __future__ import annotations
 
@@ -7,16 +7,9 @@ from collections.abc import Mapping
 from html import escape
 
 from pipeline.errors import suggest
-from pipeline.model import (
-    Book,
-    ChapterHole,
-    CitationView,
-    CiteHole,
-    Document,
-    EquationHole,
-    Reference,
-    TermHole,
-)
+from pipeline.holes import ChapterHole, CiteHole, EquationHole, TermHole
+from pipeline.model import Book, Document
+from pipeline.views import CitationView, Reference
 
 Documents = Mapping[tuple[str, str], Document]
 
@@ -33,8 +26,12 @@ def term(book: Book, here: Document, hole: TermHole) -> Reference:
     """A link to the glossary that carries the definition."""
     found = book.terms.get(hole.id)
     if found is None:
-        raise TargetError("unknown term", hole.id, "terms are in content/glossary.toml",
-                              suggest(hole.id, book.terms, "terms"))  # fmt: skip
+        raise TargetError(
+            "unknown term",
+            hole.id,
+            "terms are in content/glossary.toml",
+            suggest(hole.id, book.terms, "terms"),
+        )
     href = f"#{hole.id}" if here.slug == "glossary" else f"../glossary/#{hole.id}"
     text = escape(hole.text or found.names[here.language])
     return Reference(href, text, found.definitions[here.language])
@@ -44,8 +41,12 @@ def cite(book: Book, here: Document, hole: CiteHole) -> CitationView:
     """A citation; its number is the source's place in content/sources.toml, on every page."""
     found = book.sources.get(hole.id)
     if found is None:
-        raise TargetError("unknown source", hole.id, "sources are in content/sources.toml",
-                              suggest(hole.id, book.sources, "sources"))  # fmt: skip
+        raise TargetError(
+            "unknown source",
+            hole.id,
+            "sources are in content/sources.toml",
+            suggest(hole.id, book.sources, "sources"),
+        )
     number = list(book.sources).index(hole.id) + 1
     href = f"#{hole.id}" if here.slug == "sources" else f"../sources/#{hole.id}"
     return CitationView(number, found, hole.is_full, href)
@@ -58,9 +59,12 @@ def equation(documents: Documents, here: Document, hole: EquationHole) -> Refere
         raise _no_chapter(documents, here, hole.slug)
     number = target.labels.get(hole.label)
     if number is None:
-        raise TargetError("unknown formula", hole.label, f"labels of {target.file} are "
-                              f"{', '.join(target.labels) or 'none'}",
-                              suggest(hole.label, target.labels, "labels"))  # fmt: skip
+        raise TargetError(
+            "unknown formula",
+            hole.label,
+            f"labels of {target.file} are {', '.join(target.labels) or 'none'}",
+            suggest(hole.label, target.labels, "labels"),
+        )
     if target is here or not hole.slug:
         return Reference(f"#eq-{hole.label}", f"({number})")
     text = f"{escape(target.meta.title)} ({number})"
@@ -74,9 +78,12 @@ def chapter(documents: Documents, here: Document, hole: ChapterHole) -> Referenc
         raise _no_chapter(documents, here, hole.slug)
     if hole.anchor and hole.anchor not in dict(target.anchors):
         names = [name for name, _ in target.anchors]
-        raise TargetError("unknown heading", f"{hole.slug}#{hole.anchor}",
-                              f"{target.file} has no such id",
-                              suggest(hole.anchor, names, "ids"))  # fmt: skip
+        raise TargetError(
+            "unknown heading",
+            f"{hole.slug}#{hole.anchor}",
+            f"{target.file} has no such id",
+            suggest(hole.anchor, names, "ids"),
+        )
     heading = next((h for h in target.headings if hole.anchor and h.id == hole.anchor), None)
     default = re.sub("<[^>]+>|\x00\\d+\x00", "", heading.html) if heading else ""
     text = escape(hole.text) or default or escape(target.meta.title)
@@ -86,5 +93,9 @@ def chapter(documents: Documents, here: Document, hole: ChapterHole) -> Referenc
 
 def _no_chapter(documents: Documents, here: Document, slug: str) -> TargetError:
     slugs = [name for name, language in documents if language == here.language]
-    return TargetError("unknown chapter", slug, f"no page of that name in {here.language}",
-                           suggest(slug, slugs, "chapters"))  # fmt: skip
+    return TargetError(
+        "unknown chapter",
+        slug,
+        f"no page of that name in {here.language}",
+        suggest(slug, slugs, "chapters"),
+    )

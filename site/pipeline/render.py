@@ -1,4 +1,4 @@
-"""Render: resolved pages become the files of the site. Only Node's part, the assets, is handed in."""
+"""Render: resolved pages become the files of the site; the assets are handed in."""
 
 from __future__ import annotations
 
@@ -14,15 +14,9 @@ from pipeline import cases
 from pipeline.cache import TextCache, content_key
 from pipeline.code import PROJECT, code_digest, digest
 from pipeline.fill import Filler, script_json
-from pipeline.model import (
-    Assets,
-    BoundPage,
-    Language,
-    RecordView,
-    Rendered,
-    Resolved,
-)
+from pipeline.model import Assets, BoundPage, Language, Rendered, Resolved
 from pipeline.shell import BUILD_PLACEHOLDER, CSP, Filled, Shell, without_links
+from pipeline.views import RecordView
 from pipeline.words import Words
 
 Publish = Callable[[Resolved], Assets]
@@ -83,8 +77,11 @@ class Renderer:
         context: dict[str, Any]
         match slug:
             case "glossary":
-                context = {"terms": list(self.book.terms.values()), "language": language,
-                           "languages": self.book.languages}  # fmt: skip
+                context = {
+                    "terms": list(self.book.terms.values()),
+                    "language": language,
+                    "languages": self.book.languages,
+                }
             case "sources":
                 context = {"sources": list(self.book.sources.values())}
             case "records":
@@ -94,22 +91,24 @@ class Renderer:
                 context = {"cases": cases.entries(self.book, language), "language": language}
             case _:
                 return Markup("")
-        return self._part(slug, language, **context)
+        return self._part(slug, self.words[language], **context)
 
     def _card(self, view: RecordView, language: str) -> Markup:
         anchor = f"record-{view.name}".replace("_", "-").replace(".", "-")
-        return self._part("record", language, id=anchor, record=view, caption="")
+        return self._part("record", self.words[language], id=anchor, record=view, caption="")
 
-    def _part(self, name: str, language: str, **context: Any) -> Markup:
+    def _part(self, name: str, words: Words, **context: Any) -> Markup:
         template = self.environment.get_template(f"parts/{name}.html")
-        return Markup(template.render(t=self.words[language], root="../../", **context))
+        return Markup(template.render(t=words, root="../../", **context))
 
     def pages(self) -> dict[str, str]:
         """Every page by its path in the site, with the placeholder for the build's hash."""
         contexts = dict(self._contexts())
         store = TextCache(self.book.options.cache / "pages.sqlite")
         code = content_key(code_digest(), digest(TEMPLATES.rglob("*.html")), _strings(self.words))
-        keys = {path: content_key(code, name, context) for path, (name, context) in contexts.items()}
+        keys = {
+            path: content_key(code, name, context) for path, (name, context) in contexts.items()
+        }
         kept = store.get_many(keys.values())
         pages = {}
         fresh = {}
@@ -144,17 +143,32 @@ class Renderer:
     def _context(self, site: Any, page: dict[str, Any], root: str) -> dict[str, Any]:
         urls = {name: root + path for name, path in self.assets.urls.items()}
         preload = [urls[name] for name in PRELOADED if name in urls]
-        return {"site": site, "page": page, "root": root, "assets": urls, "preload": preload,
-                "csp": CSP}  # fmt: skip
+        return {
+            "site": site,
+            "page": page,
+            "root": root,
+            "assets": urls,
+            "preload": preload,
+            "csp": CSP,
+        }
 
     def _home(self, language: Language) -> dict[str, Any]:
         view = self.resolved.home.get(language.id)
         html = Markup("")
         if view is not None:
             template = self.environment.get_template("parts/calculator.html")
-            html = Markup(template.render(
-                t=self.words[language.id], root="../", id=view.spec["id"], name=view.spec["name"],
-                number=1, calculator=view, spec_json=script_json(view.spec), caption=""))  # fmt: skip
+            html = Markup(
+                template.render(
+                    t=self.words[language.id],
+                    root="../",
+                    id=view.spec["id"],
+                    name=view.spec["name"],
+                    number=1,
+                    calculator=view,
+                    spec_json=script_json(view.spec),
+                    caption="",
+                )
+            )
         page = {
             **self.shell.common(language, ""),
             "title": language.title,

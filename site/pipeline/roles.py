@@ -8,7 +8,7 @@ from html import escape
 
 from pipeline import expressions
 from pipeline.errors import suggest
-from pipeline.model import ChapterHole, CiteHole, EquationHole, TermHole, ValueHole
+from pipeline.holes import ChapterHole, CiteHole, EquationHole, TermHole, ValueHole
 from pipeline.page import Page
 
 Role = Callable[[Page, str, int], str]
@@ -50,8 +50,13 @@ def eq(page: Page, content: str, line: int) -> str:
     """A labelled formula, of another page as slug#label."""
     found = re.fullmatch(rf"(?:({_LABEL})#)?({_LABEL})", content.strip())
     if found is None:
-        page.error(line, "not a formula's label", content, "an eq role is label or slug#label",
-                   "correct the role")  # fmt: skip
+        page.error(
+            line,
+            "not a formula's label",
+            content,
+            "an eq role is label or slug#label",
+            "correct the role",
+        )
         return escape(content)
     return page.hole(EquationHole(line, found.group(1) or "", found.group(2)))
 
@@ -61,8 +66,13 @@ def chapter(page: Page, content: str, line: int) -> str:
     text, target = _split(content)
     found = re.fullmatch(rf"({_LABEL})(?:#({_LABEL}))?", target)
     if found is None:
-        page.error(line, "not a chapter", content, "a chapter role is slug, slug#id or "
-                   "words <slug#id>", "correct the role")  # fmt: skip
+        page.error(
+            line,
+            "not a chapter",
+            content,
+            "a chapter role is slug, slug#id or words <slug#id>",
+            "correct the role",
+        )
         return escape(content)
     return page.hole(ChapterHole(line, found.group(1), found.group(2) or "", text))
 
@@ -72,15 +82,18 @@ def _split(content: str) -> tuple[str, str]:
     return (found.group(1), found.group(2)) if found else ("", content.strip())
 
 
-ROLES: dict[str, Role] = {
-    role.__name__: role for role in (calc, record, term, cite, eq, chapter)
-}
+ROLES: dict[str, Role] = {role.__name__: role for role in (calc, record, term, cite, eq, chapter)}
 
 
 def render(page: Page, name: str, content: str, line: int) -> str:
     """The HTML of a role, mostly the mark of its hole."""
     if name not in ROLES:
-        page.error(line, "unknown role", name, f"the roles are {', '.join(ROLES)}",
-                   suggest(name, ROLES, "roles"))  # fmt: skip
+        page.error(
+            line,
+            "unknown role",
+            name,
+            f"the roles are {', '.join(ROLES)}",
+            suggest(name, ROLES, "roles"),
+        )
         return escape(content)
     return ROLES[name](page, content, line)

@@ -52,10 +52,14 @@ class Shell:
         slugs = [(part, slug) for part in self.book.parts for slug in part.chapters]
         there = [(part, s) for part, s in slugs if (s, language) in self.documents]
         return [
-            {**self._entry(slug, language), "part": part.id, "part_title": part.titles[language],
-             "number": number}
+            {
+                **self._entry(slug, language),
+                "part": part.id,
+                "part_title": part.titles[language],
+                "number": number,
+            }
             for number, (part, slug) in enumerate(there, start=1)
-        ]  # fmt: skip
+        ]
 
     def _entry(self, slug: str, language: str) -> dict[str, Any]:
         meta = self.documents[slug, language].meta
@@ -127,12 +131,16 @@ class Shell:
             "kind": kind,
             "csp": CSP,
             "alternates": [
-                {"language": other.id, "html": other.html, "name": other.name,
-                 "href": f"{up}{other.id}/{tail}"}
+                {
+                    "language": other.id,
+                    "html": other.html,
+                    "name": other.name,
+                    "href": f"{up}{other.id}/{tail}",
+                }
                 for other in self.book.languages
                 if not slug or (slug, other.id) in self.documents
             ],
-        }  # fmt: skip
+        }
 
 
 def _by_part(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

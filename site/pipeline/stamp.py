@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -49,4 +48,4 @@ def write_follows(path: Path, digest: str) -> None:
     head = _FOLLOWS.sub(line, head, count=1) if _FOLLOWS.search(head) else f"{head}\n{line}"
     fresh = path.with_name(f".{path.name}.part")
     fresh.write_text(f"---\n{head}{mark}{body}", "utf-8")
-    os.replace(fresh, path)
+    fresh.replace(path)

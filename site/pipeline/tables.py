@@ -10,7 +10,8 @@ from typing import Any
 
 from pipeline.errors import Finding
 from pipeline.files import Reader
-from pipeline.model import Language, Part, Source, Term
+from pipeline.model import Language, Part, Term
+from pipeline.views import Source
 
 EXPERIMENTS = "content/experiments.toml"
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
@@ -29,13 +30,23 @@ class Table:
             found = tomllib.loads(self.text)
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             line = re.search(r"line (\d+)", str(error))
-            self.error(int(line.group(1)) if line else 1, "not TOML", self.name, str(error),
-                       "correct that line")  # fmt: skip
+            self.error(
+                int(line.group(1)) if line else 1,
+                "not TOML",
+                self.name,
+                str(error),
+                "correct that line",
+            )
             return []
         entries = found.get(self.key, [])
         if not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
-            self.error(1, "not a list of tables", self.key, f"entries are [[{self.key}]] tables",
-                       "correct the file")  # fmt: skip
+            self.error(
+                1,
+                "not a list of tables",
+                self.key,
+                f"entries are [[{self.key}]] tables",
+                "correct the file",
+            )
             return []
         return entries
 
@@ -54,11 +65,21 @@ class Table:
         for entry in self.entries:
             name = entry.get(field)
             if not isinstance(name, str) or _NAME.fullmatch(name) is None:
-                self.error(self.line(str(name)), f"{self.key} without a usable id", str(name),
-                           "an id is lower-case letters, digits and hyphens", "give it one")  # fmt: skip
+                self.error(
+                    self.line(str(name)),
+                    f"{self.key} without a usable id",
+                    str(name),
+                    "an id is lower-case letters, digits and hyphens",
+                    "give it one",
+                )
             elif name in found:
-                self.error(self.line(name), f"{self.key} given twice", name,
-                           "an id is used once", "rename or remove one of the two")  # fmt: skip
+                self.error(
+                    self.line(name),
+                    f"{self.key} given twice",
+                    name,
+                    "an id is used once",
+                    "rename or remove one of the two",
+                )
             else:
                 found[name] = entry
         return found
@@ -69,8 +90,13 @@ class Table:
         for step in path:
             value = value.get(step) if isinstance(value, Mapping) else None
         if not isinstance(value, str) or not value:
-            self.error(self.line(name), f"{self.key} {name!r} lacks a text", ".".join(path),
-                       "every entry has it, in every language", f"add {'.'.join(path)} = \"…\"")  # fmt: skip
+            self.error(
+                self.line(name),
+                f"{self.key} {name!r} lacks a text",
+                ".".join(path),
+                "every entry has it, in every language",
+                f'add {".".join(path)} = "…"',
+            )
             return ""
         return value
 
@@ -101,11 +127,21 @@ def _slugs(table: Table, slugs: Sequence[str], seen: set[str]) -> list[str]:
     kept = []
     for slug in slugs:
         if _NAME.fullmatch(slug) is None:
-            table.error(table.line(slug), "not a chapter's name", slug,
-                        "a slug is lower-case letters, digits and hyphens", "rename it")  # fmt: skip
+            table.error(
+                table.line(slug),
+                "not a chapter's name",
+                slug,
+                "a slug is lower-case letters, digits and hyphens",
+                "rename it",
+            )
         elif slug in seen:
-            table.error(table.line(slug), "chapter given twice", slug,
-                        "a chapter stands once in the summary", "remove one of the two")  # fmt: skip
+            table.error(
+                table.line(slug),
+                "chapter given twice",
+                slug,
+                "a chapter stands once in the summary",
+                "remove one of the two",
+            )
         else:
             kept.append(slug)
         seen.add(slug)
@@ -119,7 +155,10 @@ def terms(reader: Reader, languages: Sequence[str]) -> dict[str, Term]:
         name: Term(
             name,
             {language: table.text_of(entry, name, language) for language in languages},
-            {language: table.text_of(entry, name, "definition", language) for language in languages},
+            {
+                language: table.text_of(entry, name, "definition", language)
+                for language in languages
+            },
             tuple(str(alias) for alias in entry.get("aliases", [])),
         )
         for name, entry in table.unique().items()
@@ -136,8 +175,13 @@ def sources(reader: Reader) -> dict[str, Source]:
     }
     for name, source in found.items():
         if source.address and not source.address.startswith("https://"):
-            table.error(table.line(name), "source's address", source.address,
-                        "it begins with https://", "correct it")  # fmt: skip
+            table.error(
+                table.line(name),
+                "source's address",
+                source.address,
+                "it begins with https://",
+                "correct it",
+            )
     return found
 
 
@@ -147,8 +191,6 @@ def experiments(reader: Reader, languages: Sequence[str]) -> dict[str, dict[str,
         return {}
     table = Table(reader, EXPERIMENTS, "experiment")
     return {
-        name: {
-            language: table.text_of(entry, name, language) for language in languages
-        }
+        name: {language: table.text_of(entry, name, language) for language in languages}
         for name, entry in table.unique().items()
     }

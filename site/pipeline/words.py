@@ -20,6 +20,7 @@ class Words:
             found = found.get(step) if isinstance(found, Mapping) else None
         if not isinstance(found, str):
             file = f"site/strings/{self.language}.toml"
-            raise BuildError(Finding(file, 1, "interface text missing", key,
-                                     "templates ask for it", "add it"))  # fmt: skip
+            raise BuildError(
+                Finding(file, 1, "interface text missing", key, "templates ask for it", "add it")
+            )
         return found

@@ -73,8 +73,14 @@ def _require_ours(out: Path) -> None:
 
 
 def _refusal(out: Path, rule: str) -> Finding:
-    return Finding(str(out), 1, "not a folder to build into", out.name, rule,
-                   "name another with --out, or empty it")  # fmt: skip
+    return Finding(
+        str(out),
+        1,
+        "not a folder to build into",
+        out.name,
+        rule,
+        "name another with --out, or empty it",
+    )
 
 
 @contextmanager
@@ -91,9 +97,15 @@ def _locked(cache: Path, out: Path) -> Iterator[None]:
             except BlockingIOError:
                 if time.monotonic() > deadline:
                     raise BuildError(
-                        Finding(str(out), 1, "another build", out.name,
-                                f"it has not ended within {LOCK_TIMEOUT:g} s", "end it")
-                    ) from None  # fmt: skip
+                        Finding(
+                            str(out),
+                            1,
+                            "another build",
+                            out.name,
+                            f"it has not ended within {LOCK_TIMEOUT:g} s",
+                            "end it",
+                        )
+                    ) from None
                 time.sleep(0.05)
         yield
 
@@ -154,7 +166,10 @@ def _added(fresh: Path, known: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def swap(fresh: Path, out: Path) -> None:
-    """Put `fresh` in the place of `out`, in one step where the system can; the old one is at `fresh`."""
+    """Put `fresh` in the place of `out`, in one step where the system can.
+
+    The last site is then where `fresh` was.
+    """
     if not out.exists():
         fresh.rename(out)
         return

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pipeline.errors import Finding, as_warnings, suggest
-from pipeline.model import Document, ExerciseHole, FigureHole, Rendered
+from pipeline.holes import ExerciseHole, FigureHole
+from pipeline.model import Document, Rendered
 
 SECTIONS = ("situation", "limits", "checklist", "exercises", "sources")
 MIN_EXERCISES = 3
@@ -29,12 +30,24 @@ def _outline(item: Document) -> Iterator[Finding]:
     ids = {heading.id for heading in item.headings}
     for name in SECTIONS:
         if name not in ids:
-            yield Finding(item.file, 1, "section missing", name, "every chapter has the sections "
-                          f"{', '.join(SECTIONS)}", f"add {{#{name}}} and its heading")  # fmt: skip
+            yield Finding(
+                item.file,
+                1,
+                "section missing",
+                name,
+                f"every chapter has the sections {', '.join(SECTIONS)}",
+                f"add {{#{name}}} and its heading",
+            )
     count = sum(isinstance(hole, ExerciseHole) for hole in item.holes)
     if count < MIN_EXERCISES:
-        yield Finding(item.file, 1, "too few exercises", str(count),
-                      f"a chapter has {MIN_EXERCISES} at least", "add some")  # fmt: skip
+        yield Finding(
+            item.file,
+            1,
+            "too few exercises",
+            str(count),
+            f"a chapter has {MIN_EXERCISES} at least",
+            "add some",
+        )
 
 
 def typed_numbers(rendered: Rendered) -> Iterator[Finding]:
@@ -43,9 +56,15 @@ def typed_numbers(rendered: Rendered) -> Iterator[Finding]:
         declared = set(item.meta.constants)
         for number, line in item.decimals:
             if number not in declared:
-                yield Finding(item.file, line, "typed number", number, "a result is bound to a "
-                              "calculator or a record; an input or a constant is declared",
-                              f'bind it with a role, or add "{number}" to constants')  # fmt: skip
+                yield Finding(
+                    item.file,
+                    line,
+                    "typed number",
+                    number,
+                    "a result is bound to a "
+                    "calculator or a record; an input or a constant is declared",
+                    f'bind it with a role, or add "{number}" to constants',
+                )
 
 
 def constants(rendered: Rendered) -> Iterator[Finding]:
@@ -55,9 +74,15 @@ def constants(rendered: Rendered) -> Iterator[Finding]:
         _, _, body = source.partition("\n---")
         for number in item.meta.constants:
             if number not in body:
-                yield Finding(item.file, item.meta.lines.get("constants", 1), "unused constant",
-                              number, "constants are numbers of the text", "remove it",
-                              "warning")  # fmt: skip
+                yield Finding(
+                    item.file,
+                    item.meta.lines.get("constants", 1),
+                    "unused constant",
+                    number,
+                    "constants are numbers of the text",
+                    "remove it",
+                    "warning",
+                )
 
 
 def figures(rendered: Rendered) -> Iterator[Finding]:
@@ -75,6 +100,12 @@ def figures(rendered: Rendered) -> Iterator[Finding]:
         }
         for name, drawing in chapter.figures.items():
             if name not in used:
-                found = Finding(drawing.file, 1, "unused figure", name, "a drawing is shown by "
-                                "its chapter", suggest(name, used) if used else "remove it")  # fmt: skip
+                found = Finding(
+                    drawing.file,
+                    1,
+                    "unused figure",
+                    name,
+                    "a drawing is shown by its chapter",
+                    suggest(name, used) if used else "remove it",
+                )
                 yield from as_warnings([found]) if parsed.book.options.is_draft else [found]

@@ -1,4 +1,4 @@
-"""Checks between languages: the same headings, formulas, numbers, calculators, exercises, figures."""
+"""Checks between languages: what one text has, the other has too."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pipeline.errors import Finding, as_warnings
-from pipeline.model import (
+from pipeline.holes import (
     Binding,
     CalculatorHole,
     CiteHole,
-    Document,
     ExerciseHole,
     FigureHole,
     FormulaHole,
     RecordHole,
-    Rendered,
     ValueHole,
 )
+from pipeline.model import Document, Rendered
 
 _TEXT = re.compile(r"\\text\{[^{}]*\}")
 _SPACE = re.compile(r"\s+")
@@ -44,9 +43,15 @@ def translations(rendered: Rendered) -> Iterator[Finding]:
         original = parsed.documents.get((slug, first))
         meta = page.document.meta
         if language != first and original is not None and meta.follows != original.digest:
-            yield Finding(page.document.file, meta.lines.get("follows", 1), "stale translation",
-                          meta.follows or "no follows", f"{original.file} is {original.digest} now",
-                          "look at what changed, then run build.py --stamp", "warning")  # fmt: skip
+            yield Finding(
+                page.document.file,
+                meta.lines.get("follows", 1),
+                "stale translation",
+                meta.follows or "no follows",
+                f"{original.file} is {original.digest} now",
+                "look at what changed, then run build.py --stamp",
+                "warning",
+            )
 
 
 def _compare(original: Document, translation: Document) -> Iterator[Finding]:
@@ -67,9 +72,14 @@ def _lacking(
     for name, count in surplus.items():
         line = next(line for thing, line in things if thing == name)
         times = f" {count} times more" if count > 1 else ""
-        yield Finding(lacking.file, 1, f"{kind} missing", name,
-                      f"{having.file}:{line} has it{times}",
-                      "both languages hold the same: add it here or remove it there")  # fmt: skip
+        yield Finding(
+            lacking.file,
+            1,
+            f"{kind} missing",
+            name,
+            f"{having.file}:{line} has it{times}",
+            "both languages hold the same: add it here or remove it there",
+        )
 
 
 def _things(item: Document) -> dict[str, list[tuple[str, int]]]:

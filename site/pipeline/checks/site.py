@@ -48,12 +48,24 @@ def pages(rendered: Rendered) -> Iterator[Finding]:
     for path, html in rendered.pages.items():
         heads = len(_H1.findall(html))
         if heads != 1:
-            yield Finding(path, 1, "page with several titles", f"{heads} h1", "a page has one h1",
-                          "mend its template")  # fmt: skip
+            yield Finding(
+                path,
+                1,
+                "page with several titles",
+                f"{heads} h1",
+                "a page has one h1",
+                "mend its template",
+            )
         for name, count in Counter(ids[path]).items():
-            if count > 1:
-                yield Finding(site.source(path), 1, "id used twice on the page", name,
-                              "an id is used once", "rename one of them")  # fmt: skip
+            if count > 1 and name not in site.repeated(path):
+                yield Finding(
+                    site.source(path),
+                    1,
+                    "id used twice on the page",
+                    name,
+                    "an id is used once",
+                    "rename one of them",
+                )
         yield from _foreign(path, html)
         yield from site.links(path, html)
 
@@ -61,7 +73,12 @@ def pages(rendered: Rendered) -> Iterator[Finding]:
 def _foreign(path: str, html: str) -> Iterator[Finding]:
     rules = (
         (_FOREIGN, "foreign part", "a page loads nothing from elsewhere", "serve it from the site"),
-        (_INLINE, "inline script or style", "the policy of the page refuses it", "put it in a file"),
+        (
+            _INLINE,
+            "inline script or style",
+            "the policy of the page refuses it",
+            "put it in a file",
+        ),
         (_NAN, "NaN in the page", "an undefined value is not drawn", "mend the calculator"),
     )
     for pattern, what, rule, action in rules:
@@ -82,11 +99,19 @@ class Site:
             f"{language}/{slug}/index.html": (item.file, dict(item.links))
             for (slug, language), item in parsed.documents.items()
         }
+        self.noted: dict[str, frozenset[str]] = {}
+        for item in parsed.findings:
+            if item.what == "id used twice":
+                self.noted[item.file] = self.noted.get(item.file, frozenset()) | {item.value}
         self.paths = {*rendered.pages, *rendered.files, *self.planned, "build.json", "sw.js"}
 
     def source(self, path: str) -> str:
         """The file that a page is made from, or the page where it has none."""
         return self.lines.get(path, (path, {}))[0]
+
+    def repeated(self, path: str) -> frozenset[str]:
+        """The ids of a page that its text is known to use twice (or not to have)."""
+        return self.noted.get(self.source(path), frozenset()) | {""}
 
     def links(self, path: str, html: str) -> Iterator[Finding]:
         """Links of the page `path` that lead nowhere."""
@@ -122,8 +147,14 @@ def assets(rendered: Rendered) -> Iterator[Finding]:
         if pattern and path.startswith("assets/"):
             found = pattern.search(data.decode(errors="replace"))
             if found:
-                yield Finding(path, 1, "foreign part", found.group(1),
-                              "a page loads nothing from elsewhere", "serve it from the site")  # fmt: skip
+                yield Finding(
+                    path,
+                    1,
+                    "foreign part",
+                    found.group(1),
+                    "a page loads nothing from elsewhere",
+                    "serve it from the site",
+                )
 
 
 def budgets(rendered: Rendered) -> Iterator[Finding]:
@@ -137,14 +168,22 @@ def budgets(rendered: Rendered) -> Iterator[Finding]:
             continue
         total = shared + used + _packed(html.encode())
         if total > MAX_FIRST_VIEW:
-            yield Finding(path, 1, "first view too large", f"{total} bytes",
-                          f"at most {MAX_FIRST_VIEW} compressed, fonts included",
-                          "shorten the page or split it", "warning")  # fmt: skip
+            yield Finding(
+                path,
+                1,
+                "first view too large",
+                f"{total} bytes",
+                f"at most {MAX_FIRST_VIEW} compressed, fonts included",
+                "shorten the page or split it",
+                "warning",
+            )
 
 
 def _shared(assets: Assets) -> list[str]:
     """What every page loads at once: style, scripts and the scripts these name."""
-    wanted = [assets.urls[name] for name in ("main.css", "theme.js", "main.js") if name in assets.urls]
+    wanted = [
+        assets.urls[name] for name in ("main.css", "theme.js", "main.js") if name in assets.urls
+    ]
     for path in wanted:
         if path.endswith(".js"):
             text = assets.files[path].decode()

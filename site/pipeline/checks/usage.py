@@ -6,15 +6,8 @@ from collections.abc import Iterator
 
 from calculators import contract
 from pipeline.errors import Finding, Level
-from pipeline.model import (
-    Binding,
-    CalculatorHole,
-    Document,
-    ExerciseHole,
-    RecordHole,
-    Rendered,
-    ValueHole,
-)
+from pipeline.holes import Binding, CalculatorHole, ExerciseHole, RecordHole, ValueHole
+from pipeline.model import Document, Rendered
 
 
 def _level(rendered: Rendered) -> Level:
@@ -35,9 +28,15 @@ def calculators(rendered: Rendered) -> Iterator[Finding]:
         return
     for name in contract.names():
         if name not in used:
-            yield Finding(f"calculators/{name}.py", 1, "calculator without a chapter", name,
-                          "every calculator stands in a chapter",
-                          f"add :::{{calculator}} {name} to one", _level(rendered))  # fmt: skip
+            yield Finding(
+                f"calculators/{name}.py",
+                1,
+                "calculator without a chapter",
+                name,
+                "every calculator stands in a chapter",
+                f"add :::{{calculator}} {name} to one",
+                _level(rendered),
+            )
 
 
 def records(rendered: Rendered) -> Iterator[Finding]:
@@ -55,9 +54,15 @@ def records(rendered: Rendered) -> Iterator[Finding]:
                 used.add(binding.name)
     for name, record in () if book.options.only else book.records.items():
         if name not in used:
-            yield Finding(record.file, 1, "record without a chapter", name,
-                          "every record is shown by a chapter",
-                          f"add :::{{record}} {name} to one", _level(rendered))  # fmt: skip
+            yield Finding(
+                record.file,
+                1,
+                "record without a chapter",
+                name,
+                "every record is shown by a chapter",
+                f"add :::{{record}} {name} to one",
+                _level(rendered),
+            )
 
 
 def experiments(rendered: Rendered) -> Iterator[Finding]:
@@ -66,9 +71,14 @@ def experiments(rendered: Rendered) -> Iterator[Finding]:
     for record in book.records.values():
         name = record.body["experiment"]
         if name not in book.experiments:
-            yield Finding("content/experiments.toml", 1, "experiment without a sentence", name,
-                          f"{record.file} is shown with one in every language",
-                          "add an [[experiment]] with its id")  # fmt: skip
+            yield Finding(
+                "content/experiments.toml",
+                1,
+                "experiment without a sentence",
+                name,
+                f"{record.file} is shown with one in every language",
+                "add an [[experiment]] with its id",
+            )
 
 
 def _chapters(rendered: Rendered) -> list[Document]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.directives.base import Call, Directive, Rules
-from pipeline.model import NoticeHole
+from pipeline.holes import NoticeHole
 from pipeline.page import Page
 
 KINDS = ("note", "pitfall", "check")
@@ -20,6 +20,11 @@ def build(page: Page, call: Call, html: str) -> str:
     if not html.strip():
         page.error(call.line, "empty directive", call.name, "it holds text", "write it")
     if call.name == "check" and "<li>" not in html:
-        page.error(call.line, "check without a list", call.body, "a check is a list of things "
-                   "to look at", "write each as '- …'")  # fmt: skip
+        page.error(
+            call.line,
+            "check without a list",
+            call.body,
+            "a check is a list of things to look at",
+            "write each as '- …'",
+        )
     return page.hole(NoticeHole(call.line, call.name, html))

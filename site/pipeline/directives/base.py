@@ -63,8 +63,13 @@ def json_object(page: Page, call: Call, option: str) -> str:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        page.error(call.line, f"option {option} is not a JSON object", text,
-                   'it is written {"field": value}, without NaN', "correct it")  # fmt: skip
+        page.error(
+            call.line,
+            f"option {option} is not a JSON object",
+            text,
+            'it is written {"field": value}, without NaN',
+            "correct it",
+        )
         return "{}"
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 

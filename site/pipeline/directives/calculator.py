@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.directives.base import Call, Directive, Rules, json_object, words
-from pipeline.model import CalculatorHole
+from pipeline.holes import CalculatorHole
 from pipeline.page import Page
 
 

@@ -6,7 +6,7 @@ import re
 
 from pipeline import expressions
 from pipeline.directives.base import Call, Directive, Rules
-from pipeline.model import Binding, ExerciseHole
+from pipeline.holes import Binding, ExerciseHole
 from pipeline.page import Page
 
 _TOLERANCE = re.compile(r"\d+(?:\.\d+)?(?:e-?\d{1,2})?")
@@ -23,8 +23,9 @@ def register(rules: Rules) -> None:
 def build_answer(page: Page, call: Call, html: str) -> str:
     """Keep the explanation for the exercise around it, which comes next."""
     if page.answer is not None:
-        page.error(call.line, "second answer", "answer", "an exercise has one answer",
-                   "join the two")  # fmt: skip
+        page.error(
+            call.line, "second answer", "answer", "an exercise has one answer", "join the two"
+        )
     page.answer = html
     return ""
 
@@ -33,12 +34,18 @@ def build(page: Page, call: Call, question: str) -> str:
     """A hole: the number is bound like any other."""
     explanation, page.answer = page.answer, None
     if explanation is None:
-        page.error(call.line, "exercise without an answer", call.argument,
-                   "every exercise explains its answer", "add :::{answer} inside it")  # fmt: skip
+        page.error(
+            call.line,
+            "exercise without an answer",
+            call.argument,
+            "every exercise explains its answer",
+            "add :::{answer} inside it",
+        )
     tolerance = call.options.get("tolerance", DEFAULT_TOLERANCE)
     if _TOLERANCE.fullmatch(tolerance) is None:
-        page.error(call.line, "tolerance is not a number", tolerance, "it is like 1e-6",
-                   "correct it")  # fmt: skip
+        page.error(
+            call.line, "tolerance is not a number", tolerance, "it is like 1e-6", "correct it"
+        )
     hole = ExerciseHole(
         line=call.line,
         id=page.anchor(call.argument, call.line),

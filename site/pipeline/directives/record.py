@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pipeline import expressions
 from pipeline.directives.base import Call, Directive, Rules, words
-from pipeline.model import Binding, RecordHole
+from pipeline.holes import Binding, RecordHole
 from pipeline.page import Page
 
 
