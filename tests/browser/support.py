@@ -1,0 +1,99 @@
+"""What the browser tests share: a guard over every page, and a calculator as a reader sees it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, WebError
+
+CHAPTER = "en/denominator/"
+LEDGER = "two_replica_ledger"
+# A cold start on a busy machine; nothing waits this long where all is well.
+START = 60_000
+
+
+class Guard:
+    """Collects what no page may do: foreign requests, errors in the console, uncaught errors."""
+
+    def __init__(self, context: BrowserContext, origin: str) -> None:
+        self.origin = origin
+        self.errors: list[str] = []
+        self.allowed: list[str] = []
+        context.on("request", self._requested)
+        context.on("console", self._logged)
+        context.on("weberror", self._thrown)
+
+    def allows(self, *patterns: str) -> None:
+        """Errors that this test provokes."""
+        self.allowed.extend(patterns)
+
+    def _requested(self, request: Request) -> None:
+        if not request.url.startswith((f"{self.origin}/", "data:", "blob:")):
+            self.errors.append(f"foreign request: {request.url}")
+
+    def _logged(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.errors.append(f"{message.type}: {message.text} ({message.location['url']})")
+
+    def _thrown(self, error: WebError) -> None:
+        self.errors.append(f"uncaught: {error.error}")
+
+    def check(self) -> None:
+        """Fail with every error that was not provoked."""
+        left = [e for e in self.errors if not any(re.search(p, e) for p in self.allowed)]
+        assert left == []
+
+
+class Calculator:
+    """A calculator on a page. `name` is its name, or the page's first with that name."""
+
+    def __init__(self, page: Page, name: str = LEDGER) -> None:
+        self.page = page
+        self.root = page.locator(f'wiki-calculator[name="{name}"]').first
+        self.result = self.root.locator("[data-result]")
+        self.message = self.root.locator("[data-message]")
+        self.verdict = self.root.locator("[data-verdict]")
+
+    @property
+    def id(self) -> str:
+        return self.root.get_attribute("id") or ""
+
+    def state(self) -> str:
+        return self.root.get_attribute("data-state") or ""
+
+    def control(self, name: str, index: str | None = None, part: str = "box") -> Locator:
+        at = "" if index is None else f'[data-index="{index}"]'
+        among = f"[name={name}]{at}"
+        return self.root.locator(f"{among}[data-part={part}], select{among}, {among}[type=checkbox]").first
+
+    def wait(self, state: str = "live", *, is_stale: bool = False) -> None:
+        """Until it is in `state`, its result that of its controls (or not)."""
+        stale = "[data-stale]" if is_stale else ":not([data-stale])"
+        wanted = f"wiki-calculator#{self.id}[data-state={state}]{stale}"
+        self.page.wait_for_selector(wanted, timeout=START)
+
+    def set(self, name: str, value: Any, index: str | None = None) -> None:
+        """Type `value` and leave the box; wait for its result."""
+        box = self.control(name, index)
+        box.fill(str(value))
+        box.press("Tab")
+        self.wait()
+
+    def set_address(self, state: str) -> None:
+        """Go to a link with this state."""
+        self.page.evaluate("hash => { location.hash = hash }", f"{self.id}?{state}")
+        self.settle()
+
+    def settle(self) -> None:
+        """Until the answer to the last input is here: a result, or a message."""
+        settled = ":is([data-state=live]:not([data-stale]), :has([data-message]:not([hidden])))"
+        self.page.wait_for_selector(f"wiki-calculator#{self.id}{settled}", timeout=START)
+
+
+def open_live(page: Page, url: str, name: str = LEDGER) -> Calculator:
+    """The calculator on the page at `url`, once Python answers."""
+    page.goto(url)
+    calculator = Calculator(page, name)
+    calculator.wait()
+    return calculator
