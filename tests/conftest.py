@@ -1,0 +1,27 @@
+"""Fixtures that more than one part of the tests shares."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Playwright, sync_playwright
+
+from tests import browsers
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    """The one Playwright of the session; a second one in the same thread cannot start."""
+    with sync_playwright() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """Chromium: the one CHROMIUM names, the system's, or the one Playwright has installed."""
+    path = os.environ.get("CHROMIUM") or browsers.executable()
+    running = playwright.chromium.launch(executable_path=path, args=browsers.arguments())
+    yield running
+    running.close()
