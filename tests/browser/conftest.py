@@ -1,25 +1,20 @@
-"""One built site and one browser for the session; a fresh context and server for every test."""
+"""One built site for the session; a fresh context and server for every test."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.browser.server import Host, Serving
 from tests.browser.support import Guard
 
 ROOT = Path(__file__).resolve().parents[2]
-ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--no-first-run", "--disable-quic",
-]  # fmt: skip
 
 
 @pytest.fixture(scope="session")
@@ -32,21 +27,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = [sys.executable, str(ROOT / "build.py"), "--out", str(out)]
     subprocess.run(command, check=True, cwd=ROOT, timeout=900)
     return out
-
-
-@pytest.fixture(scope="session")
-def playwright() -> Iterator[Playwright]:
-    with sync_playwright() as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
-def browser(playwright: Playwright) -> Iterator[Browser]:
-    """Chromium: the one CHROMIUM names, the system's, or the one Playwright has installed."""
-    found = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    running = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
-    yield running
-    running.close()
 
 
 @pytest.fixture
