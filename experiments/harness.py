@@ -183,6 +183,7 @@ def run_rank(job: Job, module: Any, store: dist.Store) -> None:
         timeout=timedelta(seconds=job.timeout + (30 if job.port else 0)),
         device_id=device,
     )
+    store.add(f"alive/{job.rank}", 1)
     output = plain(module.run(context))
     put(store, f"output/{job.rank}", _packed(job.rank, output, context.kept))
 

@@ -1,6 +1,7 @@
 """The launcher: one process per rank on this machine, all of them ended whatever happens.
 
-A rank that dies, or gives no sign of life for `timeout` seconds, ends the run. Each rank leads a
+A rank that dies, ends without its output, or gives no sign of life for `timeout` seconds ends the
+run. Each rank leads a
 process group of its own, so that what it started ends with it; a launcher that is killed takes its
 ranks along, because they watch the pipe it holds.
 """
@@ -30,6 +31,7 @@ from experiments.record import ROOT
 
 POLL = 0.02  # seconds between two looks at the ranks
 GRACE = 1.0  # seconds in which the deaths that follow from one death arrive
+STARTUP = 60.0  # seconds until a rank's first sign of life, whatever the limit is
 PORT_TRIES = 5
 Progress = Callable[[int, int, str], None]
 
@@ -54,14 +56,19 @@ class Rank:
             )
 
     @property
-    def has_failed(self) -> bool:
-        """It ended, and not well."""
-        return self.process.poll() not in (None, 0)
-
-    @property
     def is_running(self) -> bool:
         """It has not ended."""
         return self.process.poll() is None
+
+    def has_failed(self, store: dist.Store) -> bool:
+        """It ended with an error, or without handing over its output."""
+        code = self.process.poll()
+        return code is not None and (code != 0 or not store.check([f"output/{self.number}"]))
+
+    def is_silent(self, now: float, timeout: float) -> bool:
+        """It runs, but its last sign of life is too long ago."""
+        limit = timeout if self.signs else max(timeout, STARTUP)
+        return self.is_running and now - self.seen > limit
 
     def stop(self) -> None:
         """Kill its process group and reap it; the group outlives a leader that already ended."""
@@ -75,6 +82,8 @@ class Rank:
     def how_it_ended(self) -> str:
         """`was killed by SIGKILL` or `exited with status 1`."""
         code = self.process.returncode
+        if code == 0:
+            return "ended without handing over its output"
         if code is not None and code < 0:
             return f"was killed by {signal.Signals(-code).name}"
         return f"exited with status {code}"
@@ -132,21 +141,21 @@ def launch(job: Job, progress: Progress, port: int = 0) -> list[bytes]:
 def _watch(ranks: list[Rank], store: dist.Store, timeout: float, progress: Progress) -> None:
     shown = b""
     while any(rank.is_running for rank in ranks):
-        if any(rank.has_failed for rank in ranks):
+        if any(rank.has_failed(store) for rank in ranks):
             raise _death(ranks, store)
         now = time.monotonic()
         for rank in ranks:
             signs = store.add(f"alive/{rank.number}", 0)
-            if signs != rank.signs or not rank.is_running:
+            if signs != rank.signs:
                 rank.signs, rank.seen = signs, now
-        silent = [rank for rank in ranks if now - rank.seen > timeout]
+        silent = [rank for rank in ranks if rank.is_silent(now, timeout)]
         if silent:
             raise _hang(ranks, silent, timeout)
         if store.check(["progress"]) and (news := store.get("progress")) != shown:
             shown = news
             progress(*json.loads(news))
         time.sleep(POLL)
-    if any(rank.has_failed for rank in ranks):
+    if any(rank.has_failed(store) for rank in ranks):
         raise _death(ranks, store)
 
 
@@ -155,8 +164,8 @@ def _death(ranks: list[Rank], store: dist.Store) -> RunFailed:
     deadline = time.monotonic() + GRACE
     while any(rank.is_running for rank in ranks) and time.monotonic() < deadline:
         time.sleep(POLL)
-    told = {rank.number: _told(store, rank) for rank in ranks if rank.has_failed}
-    dead = [rank for rank in ranks if rank.has_failed]
+    dead = [rank for rank in ranks if rank.has_failed(store)]
+    told = {rank.number: _told(store, rank) for rank in dead}
     culprit = min(dead, key=lambda rank: told[rank.number].get("order", 0))
     story = told[culprit.number]
     what = f"failed: {story['error']}" if story else culprit.how_it_ended()
@@ -181,8 +190,7 @@ def _tail(log: Path, size: int = 4000) -> str:
 def _hang(ranks: list[Rank], silent: list[Rank], timeout: float) -> RunFailed:
     """Name the ranks that hang by themselves; the others only wait for them inside torch."""
     for rank in silent:
-        if rank.is_running:
-            rank.process.send_signal(signal.SIGUSR1)  # the worker prints its stack into its log
+        rank.process.send_signal(signal.SIGUSR1)  # the worker prints its stack into its log
     time.sleep(0.3)
     stacks = {rank.number: _main_stack(_tail(rank.log, 20000)) for rank in silent}
     own = [number for number, stack in stacks.items() if not _waits_in_torch(stack)]

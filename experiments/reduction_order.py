@@ -1,13 +1,14 @@
 """All-reduce of the same contributions over 1, 2, 3 and 4 ranks: the bits of the sum.
 
-Twelve vectors are summed: each rank adds its share in order, then the ranks all-reduce. The sum is
-the same real number at every world size, the bits need not be. Whether a second run repeats them is
-recorded; that all ranks of one run hold the same bits is claimed.
+Claim: the sum of the same twelve vectors has other bits at other world sizes, while all ranks of
+one run hold the same bits. Whether a second run repeats them is recorded as this machine does it.
+Each rank adds its share in order, then the ranks all-reduce.
 
 Result keys, for `float32` and `bfloat16`: `<dtype>.world_size_1` to `world_size_4`: `sha256`,
 `num_elements_unlike_world_size_1`, `largest_difference` and `relative_difference` (to world size
-1; the second is of norms), `largest_error` (to the float64 sum), `second_run_repeats_the_bits`, `ranks_agree`. `<dtype>.distinct_results`: how many of
-the four hashes differ. `vectors`: `num_contributions`, `length`.
+1; the second is of norms), `largest_error` (to the float64 sum), `second_run_repeats_the_bits`,
+`ranks_agree`. `<dtype>.distinct_results`: how many of the four hashes differ.
+`vectors`: `num_contributions`, `length`.
 """
 
 from __future__ import annotations
