@@ -21,7 +21,7 @@ def playwright() -> Iterator[Playwright]:
 @pytest.fixture(scope="session")
 def browser(playwright: Playwright) -> Iterator[Browser]:
     """Chromium: the one CHROMIUM names, the system's, or the one Playwright has installed."""
-    path = os.environ.get("CHROMIUM") or browsers.executable()
+    path = os.environ.get("CHROMIUM") or browsers.system()
     running = playwright.chromium.launch(executable_path=path, args=browsers.arguments())
     yield running
     running.close()
