@@ -8,7 +8,8 @@ A model Linear(3 -> 6), norm, Tanh, Linear(6 -> 1), 8 samples, 2 parts.
 Result keys: `batch_norm`, `layer_norm`, `none`, `batch_norm_eval`: `grad_norm` (whole batch), and
 `<norm>.accumulation`, `<norm>.two_ranks`: `max_abs_error`, `relative_error`, `cosine`.
 `layer` (torch's BatchNorm on the values 1, 2, 3, 10, in halves): `full_mean`, `full_variance`,
-`split_means`, `split_variances`, `full_output`, `split_output`, `max_abs_difference`.
+`split_means`, `split_variances`, `full_output`, `split_output`, `max_abs_difference`; the same in
+`layer_calculator`, from calculators/batch_norm_split.
 """
 
 from __future__ import annotations
@@ -19,15 +20,21 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from experiments.calculated import values
 from experiments.claims import allclose, differs_by_at_least
 from experiments.harness import Context, Settings
 
 NORMS = ("batch_norm", "layer_norm", "none", "batch_norm_eval")
 EXACT = NORMS[1:]
+LAYER = (
+    "full_mean", "full_variance", "split_means", "split_variances", "full_output", "split_output",
+    "max_abs_difference",
+)  # fmt: skip
 WAYS = ("accumulation", "two_ranks")
 
 SETTINGS = Settings(
     config={"features": 3, "hidden": 6, "samples": 8, "parts": 2, "values": [1.0, 2.0, 3.0, 10.0]},
+    calculators=("batch_norm_split",),
     tolerances={"results": {"rtol": 1e-9, "atol": 1e-12}},
 )
 
@@ -42,6 +49,10 @@ CLAIMS = (
             f"batch_norm_{way}_is_not", f"batch_norm.{way}.relative_error", 0.0, 1e-2
         )
         for way in WAYS
+    ),
+    *(
+        allclose(f"{key}_is_the_calculator's", f"layer.{key}", f"layer_calculator.{key}", 1e-14)
+        for key in LAYER
     ),
     differs_by_at_least("halves_have_other_outputs", "layer.max_abs_difference", 0.0, 0.1),
 )
@@ -110,13 +121,13 @@ def compare(norm: str, context: Context) -> dict[str, Any]:
 
 def layer(context: Context) -> dict[str, Any]:
     """BatchNorm of one feature, over all four values and over each half."""
-    values = context.tensor(context.config["values"])[:, None]
+    column = context.tensor(context.config["values"])[:, None]
     norm = nn.BatchNorm1d(1, affine=False).to(context.device)
-    halves = values.split(2)
-    full, split = norm(values), torch.cat([norm(half) for half in halves])
+    halves = column.split(2)
+    full, split = norm(column), torch.cat([norm(half) for half in halves])
     return {
-        "full_mean": values.mean().item(),
-        "full_variance": values.var(correction=0).item(),
+        "full_mean": column.mean().item(),
+        "full_variance": column.var(correction=0).item(),
         "split_means": [half.mean().item() for half in halves],
         "split_variances": [half.var(correction=0).item() for half in halves],
         "full_output": full.flatten().tolist(),
@@ -132,5 +143,7 @@ def run(context: Context) -> dict[str, Any]:
 
 
 def report(outputs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Rank 0's findings; after DDP every rank holds the same gradient."""
-    return outputs[0]
+    """Rank 0's findings (after DDP every rank holds the same gradient), and the calculator's."""
+    config = SETTINGS.config
+    found = values("batch_norm_split", values=config["values"], split=config["parts"])
+    return {**outputs[0], "layer_calculator": {key: found[key] for key in LAYER}}

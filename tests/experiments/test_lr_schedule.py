@@ -17,7 +17,8 @@ RESULTS = RECORD.results
 @pytest.fixture(scope="module")
 def curve() -> dict[str, npt.NDArray[np.float64]]:
     assert RECORD.tensors is not None
-    return load_file(FOLDER / RECORD.tensors["file"])
+    found: dict[str, npt.NDArray[np.float64]] = load_file(FOLDER / RECORD.tensors["file"])
+    return found
 
 
 def test_every_update_has_the_stated_rate(curve: dict[str, npt.NDArray[np.float64]]) -> None:
