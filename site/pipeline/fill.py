@@ -31,6 +31,8 @@ from pipeline.views import Bound, CalculatorView, CitationView, Reference, View
 from pipeline.words import Words
 
 _PARAGRAPH = re.compile(r"\A\s*<p>((?:(?!</?p>).)*)</p>\s*\Z", re.DOTALL)
+JOINER = "\u2060"
+CLOSING = ".,;:!?)]’”、，。；：！？）"
 UNBOUND = '<mark class="unbound">?</mark>'
 
 
@@ -44,6 +46,14 @@ def single(html: str) -> Markup:
     """HTML without its paragraph, if it is one paragraph."""
     found = _PARAGRAPH.match(html)
     return Markup(found.group(1) if found else html)
+
+
+def _joined(html: str, found: re.Match[str]) -> str:
+    """A formula that no line's end parts from the bracket before it or the punctuation after it."""
+    before, after = found.string[: found.start()][-1:], found.string[found.end() :][:1]
+    start = JOINER if before and before in "([（" else ""
+    end = JOINER if after and after in CLOSING else ""
+    return f"{start}{html}{end}"
 
 
 class Filler:
@@ -60,7 +70,11 @@ class Filler:
 
     def _marked(self, found: re.Match[str]) -> str:
         number = int(found.group(1))
-        return self.hole(self.page.document.holes[number], self.page.views[number])
+        hole = self.page.document.holes[number]
+        html = self.hole(hole, self.page.views[number])
+        if isinstance(hole, FormulaHole) and not hole.formula.display:
+            return _joined(html, found)
+        return html
 
     def _part(self, name: str, /, **context: Any) -> str:
         template = self.parts.get_template(f"parts/{name}.html")
