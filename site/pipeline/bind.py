@@ -138,7 +138,17 @@ class Binder:
 
     @view.register
     def _(self, hole: ExerciseHole, _: Document) -> View:
-        return self._value(hole.answer) if hole.answer else None
+        if hole.answer is None:
+            return None
+        answer = self._value(hole.answer)
+        if not isinstance(json.loads(answer.raw), int | float) or answer.raw in ("true", "false"):
+            raise expressions.ExpressionError(
+                "answer is not a number",
+                hole.answer.text,
+                "a reader types a number",
+                "bind one, or leave the answer out",
+            )
+        return answer
 
     @view.register
     def _(self, hole: CalculatorHole, document: Document) -> View:

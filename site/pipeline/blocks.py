@@ -24,6 +24,7 @@ Env = MutableMapping[str, Any]
 MAX_DEPTH = 6
 _INFO = re.compile(r"\{([A-Za-z0-9_-]+)\}[ \t]*(.*)", re.DOTALL)
 _OPTION = re.compile(r":([a-z_]+):(?:[ \t]+(.*))?[ \t]*")
+_OPENING = re.compile(r"\s*:{3,}[ \t]*\{")
 _CLOSING = re.compile(r":{3,}[ \t]*$")
 
 
@@ -46,7 +47,7 @@ def _expand(
         if token.type != "colon_fence":
             out.append(token)
             continue
-        call = _call(page, token, around)
+        call = None if _is_too_deep(page, token, around) else _call(page, token, around)
         if call is None:
             continue
         inner = [] if known()[call.name].is_raw else _inner(md, page, env, token, call, around)
@@ -54,6 +55,21 @@ def _expand(
         opening.meta = {"call": call, "size": len(inner) + 1}
         out += [opening, *inner, Token("directive_close", "", -1)]
     return out
+
+
+def _is_too_deep(page: Page, token: Token, around: tuple[str, ...]) -> bool:
+    """Whether fences stand too deep in an outermost one: noted once, and all of it left out."""
+    if around:
+        return False
+    depth = 0
+    for number, line in enumerate(token.content.split("\n"), start=2):
+        depth += bool(_OPENING.match(line)) - bool(_CLOSING.fullmatch(line.strip()))
+        if depth >= MAX_DEPTH:
+            at = (token.map or [0])[0] + number
+            rule = f"at most {MAX_DEPTH} levels"
+            page.error(at, "directives nested too deeply", line, rule, "take some apart")
+            return True
+    return False
 
 
 def _inner(
@@ -105,15 +121,6 @@ def _is_usable(page: Page, name: str, token: Token, line: int, around: tuple[str
             name,
             f"the directives are {', '.join(names)}",
             suggest(name, names, "directives"),
-        )
-        return False
-    if len(around) >= MAX_DEPTH:
-        page.error(
-            line,
-            "directives nested too deeply",
-            name,
-            f"at most {MAX_DEPTH} levels",
-            "take some apart",
         )
         return False
     last = (token.map or [0, 1])[1] - 1

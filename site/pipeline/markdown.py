@@ -30,7 +30,32 @@ from pipeline.page import Page
 
 Env = MutableMapping[str, Any]
 MAX_NESTING = 60
-_HTML = re.compile(r"<(?:/?[a-zA-Z][\w-]*(?:\s[^<>]*)?/?|!--[^>]*--)>")
+_LEFTOVERS = (
+    (
+        re.compile(r"<(?:/?[a-zA-Z][\w-]*(?:\s[^<>]*)?/?|!--[^>]*--)>"),
+        "raw HTML",
+        "HTML in Markdown is off",
+        "use a directive, or `code` to show a tag",
+    ),
+    (
+        re.compile(r".{0,20}\$.{0,20}"),
+        "dollar sign alone",
+        "a formula stands between two, without spaces inside",
+        r"close it, or write \$ for a dollar sign",
+    ),
+    (
+        re.compile(r"\{(?:calc|record|term|cite|eq|chapter)\}.{0,20}"),
+        "role without its content",
+        "a role is {name}`content`",
+        "close its backticks",
+    ),
+    (
+        re.compile(r"\]\(\s*[a-z]+:[^)]*\)?"),
+        "link not allowed",
+        "a link is https:, mailto: or a place in the book",
+        "correct its address",
+    ),
+)
 _ALIGN = re.compile(r"text-align:(left|right|center)")
 _HEADING_TAGS = ("h2", "h3")
 
@@ -43,7 +68,7 @@ def markdown() -> MarkdownIt:
     md.enable(["table", "smartquotes"])
     md.use(attrs_plugin, allowed=("id", "class")).use(attrs_block_plugin, allowed=("id", "class"))
     md.use(colon_fence_plugin).use(myst_role_plugin).use(footnote_plugin).use(deflist_plugin)
-    md.use(dollarmath_plugin, allow_labels=False, allow_space=False, allow_digits=False)
+    md.use(dollarmath_plugin, allow_labels=False, allow_space=False)
     md.core.ruler.after("block", "directives", blocks.directives)
     md.core.ruler.after("inline", "locate", locate)
     for rule in (myst_role, math_inline, math_block, fence, image, table_open, table_close):
@@ -164,23 +189,19 @@ def _locate_children(page: Page, children: Sequence[Token], line: int) -> None:
             line += 1
         elif child.type == "text":
             page.note_decimals(child.content, line)
-            _refuse_html(page, child.content, line)
+            _refuse_leftovers(page, child.content, line)
         elif child.type == "link_open":
             _note_link(page, child, line)
         elif child.type == "math_inline":
             line += child.content.count("\n")
 
 
-def _refuse_html(page: Page, text: str, line: int) -> None:
-    found = _HTML.search(text)
-    if found:
-        page.error(
-            line,
-            "raw HTML",
-            found.group(),
-            "HTML in Markdown is off",
-            "use a directive, or `code` to show a tag",
-        )
+def _refuse_leftovers(page: Page, text: str, line: int) -> None:
+    """Markup that was not understood would stand in the page as text."""
+    for pattern, what, rule, action in _LEFTOVERS:
+        found = pattern.search(text)
+        if found:
+            page.error(line, what, found.group(), rule, action)
 
 
 def _note_link(page: Page, token: Token, line: int) -> None:
