@@ -88,7 +88,7 @@ $(EXPERIMENTS): requirements/experiments.txt requirements/torch-cpu.txt requirem
 
 $(SCRIPTS): package-lock.json package.json $(SITE)
 	@echo "==> browser packages"
-	@npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
 	@touch $@
 
 # The fetched numpy wheel stays: it is checked against its hash and spares a download.

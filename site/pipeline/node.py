@@ -11,6 +11,7 @@ import contextlib
 import importlib.util
 import json
 import queue
+import re
 import shutil
 import subprocess
 import tempfile
@@ -22,6 +23,7 @@ from types import TracebackType
 from typing import IO, Any
 
 ANSWER_TIMEOUT = 30.0
+_ERROR = re.compile(r"\w*Error\b.*:")
 
 
 class NodeError(Exception):
@@ -151,7 +153,7 @@ class _Process:
         status = self._popen.wait()
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").splitlines()
-        named = [line.strip() for line in lines if "Error" in line]
+        named = [line for line in lines if _ERROR.match(line)]
         return named[0] if named else f"exit status {status}"
 
     def end(self) -> None:
