@@ -14,6 +14,7 @@ from pipeline.code import PROJECT, code_digest, digest
 from pipeline.model import Assets, Book, Resolved
 
 SITE = PROJECT / "site"
+SHOWN_OF_A_RECORD = ("experiment", "backend", "dtype", "environment", "command", "claims")
 RUNTIME = PROJECT / ".cache"  # fetched once, whatever is built from where
 
 
@@ -69,7 +70,9 @@ def _texts(book: Book) -> Iterator[str]:
             yield text.text
     yield repr((book.terms, book.sources, book.parts, book.languages, book.cases, book.experiments))
     yield repr(book.strings)
-    yield repr([record.body for record in book.records.values()])
+    # Not a record's results: those that a page shows are bound numbers and sentences of its text.
+    for record in book.records.values():
+        yield repr({key: record.body[key] for key in SHOWN_OF_A_RECORD if key in record.body})
     for path in sorted((PROJECT / "calculators" / "strings").glob("*.toml")):
         yield path.read_text("utf-8")
 
