@@ -23,7 +23,7 @@ def parser() -> argparse.ArgumentParser:
     commands.add_parser("list", help="every experiment and the state of its records")
     runs = commands.add_parser("run", help="run experiments and write their records")
     runs.add_argument("names", nargs="*", metavar="NAME")
-    runs.add_argument("--stale", action="store_true", help="those whose record is not fresh")
+    runs.add_argument("--stale", action="store_true", help="only those whose record is not fresh")
     runs.add_argument("--world-size", type=int, default=0, metavar="N")
     runs.add_argument("--port", type=int, default=0, help="of the store; a free one when absent")
     verify = commands.add_parser("verify", help="run again and compare with the record")
@@ -67,15 +67,14 @@ def list_command(package: str) -> None:
 def run_command(arguments: argparse.Namespace, package: str) -> None:
     """Run each experiment in turn; the first that fails ends the command."""
     names = list(arguments.names)
-    if arguments.stale:
-        known = registry.entries(package)
-        states = {name: record_state(name, arguments.backend, arguments.out) for name in known}
-        names += [name for name, state in states.items() if state != "fresh" and name not in names]
-    elif not names:
+    if not (names or arguments.stale):
         raise BadRequest("run: name an experiment, or give --stale; `list` names them")
     for name in names:
         registry.check_name(name, package)
-    for name in names:
+    for name in names or registry.entries(package):
+        # Looked at in its turn: a record that was just renewed can make a later one stale.
+        if arguments.stale and record_state(name, arguments.backend, arguments.out) == "fresh":
+            continue
         request = Request(
             name,
             arguments.backend,

@@ -54,7 +54,7 @@ SETTINGS = Settings(
 CLAIMS = (
     *(
         allclose(f"{form}_follows_the_formula", f"ten_steps.theta_{form}",
-                 "ten_steps.theta_calculator", 1e-15)
+                 "ten_steps.theta_calculator", 1e-14)
         for form in ("single", "foreach")
     ),
     bitwise_equal(

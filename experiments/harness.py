@@ -31,6 +31,7 @@ from experiments.record import plain, sha256
 
 CHUNK = 1 << 20  # bytes a store value may hold
 DEFAULT_TIMEOUT = 60.0
+Progress = Callable[[int, int, str], None]
 DTYPES = {"float64": torch.float64, "float32": torch.float32}
 
 
@@ -89,7 +90,7 @@ class Context:
     dtype: torch.dtype
     seed: int
     config: Mapping[str, Any]
-    signal: Callable[[int, int, str], None]
+    signal: Progress
     kept: dict[str, torch.Tensor] = field(default_factory=dict)
     _last_signal: float = 0.0
 
@@ -126,7 +127,9 @@ def apply_settings(settings: Settings) -> None:
     torch.manual_seed(settings.seed)
 
 
-def make_context(job: Job, settings: Settings, store: dist.Store) -> Context:
+def make_context(
+    job: Job, settings: Settings, store: dist.Store, show: Progress | None = None
+) -> Context:
     """The rank's context; for nccl it owns the CUDA device of its local rank."""
     device = torch.device("cpu")
     if job.backend == "nccl":
@@ -137,6 +140,8 @@ def make_context(job: Job, settings: Settings, store: dist.Store) -> Context:
         store.add(f"alive/{job.rank}", 1)
         if job.rank == 0:
             store.set("progress", json.dumps([done, total, label]))
+            if show is not None:
+                show(done, total, label)
 
     return Context(
         rank=job.rank,
@@ -165,14 +170,15 @@ def take(store: dist.Store, key: str) -> bytes:
     return b"".join(bytes.fromhex(store.get(f"{key}/{index}").decode()) for index in range(count))
 
 
-def run_rank(job: Job, module: Any, store: dist.Store) -> None:
+def run_rank(job: Job, module: Any, store: dist.Store, show: Progress | None = None) -> None:
     """Join the process group, run, and hand the output over through the store.
 
-    The process group is left open: its owner ends it with `leave`.
+    The process group is left open: its owner ends it with `leave`. `show` gets rank 0's progress
+    where no launcher reads it from the store.
     """
     settings: Settings = module.SETTINGS
     apply_settings(settings)
-    context = make_context(job, settings, store)
+    context = make_context(job, settings, store, show)
     device = context.device if job.backend == "nccl" else None
     dist.init_process_group(
         job.backend,

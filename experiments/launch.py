@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -26,14 +26,13 @@ import torch.distributed as dist
 
 from experiments.environment import loopback_variables
 from experiments.errors import BadRequest, RunFailed
-from experiments.harness import Job, take
+from experiments.harness import Job, Progress, take
 from experiments.record import ROOT
 
 POLL = 0.02  # seconds between two looks at the ranks
 GRACE = 1.0  # seconds in which the deaths that follow from one death arrive
 STARTUP = 60.0  # seconds until a rank's first sign of life, whatever the limit is
 PORT_TRIES = 5
-Progress = Callable[[int, int, str], None]
 
 
 class Rank:

@@ -113,7 +113,8 @@ def join(request: Request, folder: Path = FOLDER) -> Path | None:
     except Exception as error:
         raise BadRequest(_no_store(error)) from error
     try:
-        harness.run_rank(job, module, store)
+        with ProgressBar(request.name) as bar:
+            harness.run_rank(job, module, store, bar.show)
     except Exception as error:
         raise RunFailed(
             f"rank {rank} of {size} failed: {type(error).__name__}: {error}".partition("\n")[0]
@@ -181,8 +182,7 @@ def assemble(request: Request, module: ModuleType, size: int, packed: list[bytes
             "world_size": size,
             "dtype": settings.dtype,
             "seed": settings.seed,
-            "command": f"python -m experiments run {request.name} --backend {request.backend} "
-            f"--world-size {size}",
+            "command": command_of(request, size),
             "environment": describe(request.backend),
             "sources": source_hashes(module, settings),
             "tolerances": settings.tolerances,
@@ -195,6 +195,16 @@ def assemble(request: Request, module: ModuleType, size: int, packed: list[bytes
         }
     )
     return Finished(record, blob)
+
+
+def command_of(request: Request, size: int) -> str:
+    """The command that started this run."""
+    asked = f"-m experiments run {request.name} --backend {request.backend}"
+    if not is_joining():
+        return f"python {asked} --world-size {size}"
+    nodes = os.environ.get("GROUP_WORLD_SIZE", "1")
+    own = os.environ.get("LOCAL_WORLD_SIZE", str(size))
+    return f"torchrun --nnodes={nodes} --nproc-per-node={own} {asked}"
 
 
 def _broken_claim(name: str, claim: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ import pytest
 import torch
 import torch.distributed as dist
 
+from experiments import __main__ as command_line
 from experiments import registry
 from experiments.__main__ import main, record_state
 from experiments.errors import BadRequest
@@ -131,6 +132,24 @@ def test_a_state_is_told_for_every_way_a_record_can_be(tmp_path: Path) -> None:
     assert record_state("contrastive_gather", "gloo", tmp_path) == "changed"
     path.write_text("{")
     assert record_state("contrastive_gather", "gloo", tmp_path) == "unreadable"
+
+
+def test_stale_runs_what_is_not_fresh_each_looked_at_in_its_turn(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ran: list[str] = []
+
+    def state(name: str, _backend: str, _folder: Path) -> str:
+        # `slow` becomes stale because `hangs` was renewed.
+        return "fresh" if name not in ("hangs", "slow") or (name == "slow" and not ran) else "stale"
+
+    monkeypatch.setattr(command_line, "record_state", state)
+    monkeypatch.setattr(command_line, "run", lambda request, _folder: ran.append(request.name))
+    assert main(["run", "--stale", "--out", str(tmp_path)], package=FAILING) == 0
+    assert ran == ["hangs", "slow"]
+    ran.clear()
+    assert main(["run", "--stale", "works", "--out", str(tmp_path)], package=FAILING) == 0
+    assert ran == []
 
 
 def test_show_prints_values_and_claims(capsys: pytest.CaptureFixture[str]) -> None:

@@ -58,6 +58,13 @@ def test_two_torchrun_nodes_find_the_recorded_values(tmp_path: Path) -> None:
         rank["output_sha256"] for rank in own.ranks
     ]
     assert joined.sources == own.sources
+    assert joined.command == (
+        "torchrun --nnodes=2 --nproc-per-node=1 -m experiments run contrastive_gather "
+        "--backend gloo"
+    )
+    assert own.command == (
+        "python -m experiments run contrastive_gather --backend gloo --world-size 2"
+    )
     assert sum(f"wrote {tmp_path}" in text for _, text in ends) == 1  # rank 0 alone writes
 
 
