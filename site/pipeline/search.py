@@ -2,8 +2,38 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from pathlib import Path
+
+from pipeline.errors import BuildError, Finding
+
+TIMEOUT = 120.0
+# Pagefind brings an interface of its own; the site has one, and needs the index alone.
+UNUSED = ("*-ui*", "*highlight*", "*playground*")
+_BUILD = re.compile(r'<meta name="wiki-build" content="(\w+)">')
 
 
 def index(folder: Path) -> None:
-    """Index the pages of the site in `folder`."""
+    """Index the pages of the site in `folder`, into pagefind/BUILD/.
+
+    The folder is named by the build: its files have plain names, and a page of one build must
+    not search the index of another. Raises `BuildError` with Pagefind's own last line.
+    """
+    pages = sorted(folder.rglob("*.html"))
+    build = next(iter(_BUILD.findall(pages[0].read_text("utf-8"))), "") if pages else ""
+    if not build:
+        return
+    place = f"pagefind/{build}"
+    command = [sys.executable, "-m", "pagefind", "--site", str(folder), "--output-subdir", place]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+    if done.returncode != 0:
+        said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+        rule = "every page can be searched for"
+        raise BuildError(
+            Finding("site", 1, "search index", said[-1] if said else "", rule, "run `make site`")
+        )
+    for pattern in UNUSED:
+        for path in (folder / place).glob(pattern):
+            path.unlink()

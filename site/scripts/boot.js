@@ -85,10 +85,13 @@ async function loadCore({ base, manifest }, files, wasm, snapshot) {
   const lock = { info: { abi_version: "2025_0", arch: "wasm32", platform: "emscripten_4_0_9",
     python: "3.13.2", version: "0.29.0" }, packages: {} };
   const start = snapshot ? { _loadSnapshot: snapshot } : { _makeSnapshot: true };
+  // When WebAssembly does not come as it should, Pyodide logs it and waits for ever.
+  const broken = Promise.all(files.values()).then(() => new Promise(() => {}));
   try {
-    return await withRoutes(route, () =>
+    const loading = withRoutes(route, () =>
       loadPyodide({ indexURL, lockFileContents: JSON.stringify(lock), ...start }),
     );
+    return await Promise.race([loading, broken]);
   } catch (error) {
     // A file that is missing or wrong says so itself; only if all are right did the start fail.
     await Promise.all(files.values());
@@ -135,7 +138,22 @@ function installCalculators(python, bundle) {
 
 /** @param {Python} python */
 function importStandard(python) {
-  for (const name of STANDARD.split(/\s+/)) python.runPython(`import ${name}`);
+  for (const name of STANDARD.split(/\s+/)) {
+    try {
+      python.pyimport(name).destroy();
+    } catch {
+      // Left out of this runtime: then nothing here imports it either.
+    }
+  }
+}
+
+/** WebAssembly may be there and still be blocked, by a policy or a setting. */
+function requireWebAssembly() {
+  try {
+    new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]));
+  } catch (error) {
+    throw new StartError(REASONS.webassembly, String(error));
+  }
 }
 
 /**
@@ -148,6 +166,7 @@ export async function startPython(boot, report) {
   const { base, manifest, language, withSnapshot } = boot;
   const bundleFile = manifest.bundles[language];
   const wheelFile = manifest.core[manifest.wheel];
+  requireWebAssembly();
   if (!bundleFile || !wheelFile) throw new StartError(REASONS.file, `calculators-${language}`);
   const stored = withSnapshot ? readSnapshot(base, manifest.key) : undefined;
   const downloads = new Downloads(base, report);

@@ -78,9 +78,12 @@ function read(text, schema) {
   return plain;
 }
 
-/** Whether two plain JSON values are the same. @param {unknown} a @param {unknown} b */
+/** Whether two plain JSON values are the same, whatever the order of names. @param {any} a @param {any} b @returns {boolean} */
 export function isSame(a, b) {
-  return JSON.stringify(a) === JSON.stringify(b);
+  if (a === null || b === null || typeof a !== "object" || typeof b !== "object") return a === b;
+  const keys = Object.keys(a);
+  return Array.isArray(a) === Array.isArray(b) && keys.length === Object.keys(b).length
+    && keys.every((key) => key in b && isSame(a[key], b[key]));
 }
 
 /**

@@ -48,8 +48,8 @@ export const REASONS = Object.freeze({
 /** Milliseconds. */
 export const LIMITS = Object.freeze({
   run: 10_000,
-  /** A start from a snapshot takes about a second; one that hangs is given up. */
-  snapshotStart: 20_000,
+  /** From the last byte of the runtime to an answer; seconds are usual, a hang is given up. */
+  stall: 60_000,
   historyPause: 300,
   sameEdit: 800,
   idleStart: 2_000,

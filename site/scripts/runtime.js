@@ -8,6 +8,7 @@
 
 import { LIMITS, MESSAGES, REASONS } from "./constants.js";
 import { allowsSpare, language, manifestAddress, runtimeBase, whenIdle, workerAddress } from "./environment.js";
+import { dropSnapshots } from "./snapshot.js";
 
 /** @typedef {{resolve: (answer: any) => void, reject: (error: RuntimeError) => void, owner: string, request: string}} Job */
 /** @typedef {{worker: Worker, isReady: boolean}} Seat */
@@ -95,11 +96,13 @@ export class Runtime extends EventTarget {
   #open(withSnapshot, isFirst) {
     const worker = new Worker(workerAddress, { type: "module" });
     const seat = { worker, isReady: false };
-    const timer = withSnapshot
-      ? setTimeout(() => this.#startFailed(seat, REASONS.snapshot, "no answer"), LIMITS.snapshotStart)
-      : 0;
+    let timer = 0;
     worker.addEventListener("message", ({ data }) => {
-      if (data.kind === MESSAGES.ready || data.kind === MESSAGES.failed) clearTimeout(timer);
+      clearTimeout(timer);
+      if (data.kind === MESSAGES.progress && data.loaded >= data.total) {
+        const reason = withSnapshot ? REASONS.snapshot : REASONS.worker;
+        timer = setTimeout(() => this.#startFailed(seat, reason, "no answer"), LIMITS.stall);
+      }
       this.#hear(seat, data);
     });
     worker.addEventListener("error", (event) => {
@@ -136,7 +139,7 @@ export class Runtime extends EventTarget {
     this.urls = urls;
     this.isWarm = isWarm;
     this.failure = undefined;
-    performance.mark("wiki-ready");
+    performance.mark("wiki-ready", { detail: { isWarm } });
     this.#set("ready");
     this.#next();
     this.#prepareSpare();
@@ -156,7 +159,7 @@ export class Runtime extends EventTarget {
     if (seat === this.#spare) {
       this.#spare = undefined;
     } else if (reason === REASONS.snapshot) {
-      void caches.delete("wiki-snapshot").catch(() => {});
+      void dropSnapshots();
       this.#seat = this.#open(false, true);
     } else {
       this.#fail(new RuntimeError(reason, detail));

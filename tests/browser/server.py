@@ -29,8 +29,8 @@ Change = Callable[[bytes], bytes]
 class Host:
     """What the server does; a test changes it while the server runs.
 
-    `folder` is served below MOUNT. `missing` and `changed` name files by the end of their path.
-    `compresses`: whether it sends Content-Encoding. `is_down`: it hangs up on everybody.
+    `folder` is served below MOUNT. `missing`, `changed`, `headers` name files by a part of their
+    path. `compresses`: whether it sends Content-Encoding. `is_down`: it hangs up on everybody.
     """
 
     folder: Path
@@ -38,6 +38,7 @@ class Host:
     is_down: bool = False
     missing: set[str] = field(default_factory=set)
     changed: dict[str, Change] = field(default_factory=dict)
+    headers: dict[str, dict[str, str]] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
     origin: str = ""
 
@@ -79,7 +80,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send_file(file, name, with_body)
 
     def _is_missing(self, name: str) -> bool:
-        return any(name.endswith(end) for end in self.host.missing)
+        return any(part in name for part in self.host.missing)
 
     def _send_file(self, file: Path, name: str, with_body: bool) -> None:
         kind = TYPES.get(file.suffix) or mimetypes.guess_type(file.name)[0] or "text/plain"
@@ -88,7 +89,9 @@ class _Handler(BaseHTTPRequestHandler):
             "Content-Type": kind,
             "Cache-Control": "public, max-age=31536000, immutable" if lasts else "no-cache",
         }
-        change = next((c for end, c in self.host.changed.items() if name.endswith(end)), None)
+        for part, besides in self.host.headers.items():
+            headers.update(besides if part in name else {})
+        change = next((c for part, c in self.host.changed.items() if part in name), None)
         body = change(file.read_bytes()) if change else self._packed(file, headers)
         self._send(200, body, headers, with_body)
 

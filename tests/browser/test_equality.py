@@ -1,0 +1,92 @@
+"""What Python says in the page is what it says in CPython, byte for byte."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from calculators import contract
+from calculators.page import answer
+from pipeline.plots import draw_all
+from tests.browser import links
+from tests.browser.examples import examples
+from tests.browser.server import Host
+from tests.browser.support import Calculator
+
+EMPTY_CANVAS = re.compile(r'(data-plot="([^"]+)"><div class="plot-canvas"[^>]*>)(</div>)')
+
+
+@cache
+def places(built: Path) -> dict[str, str]:
+    """Calculator -> the first English page that has it."""
+    found: dict[str, str] = {}
+    for path in sorted(built.glob("en/**/index.html")):
+        folder = path.parent.relative_to(built).as_posix() + "/"
+        for name in re.findall(r'<wiki-calculator [^>]*name="(\w+)"', path.read_text("utf-8")):
+            found.setdefault(name, folder)
+    return found
+
+
+def spec_of(calculator: Calculator) -> dict[str, Any]:
+    text = calculator.root.locator("[data-spec]").text_content() or ""
+    spec: dict[str, Any] = json.loads(text)
+    return spec
+
+
+def expected(spec: dict[str, Any], inputs: dict[str, Any], cache_folder: Path) -> dict[str, Any]:
+    """The answer of CPython to what the page asks, with its plots drawn by the build's Node."""
+    request = {"calculator": spec["name"], "inputs": {**spec["inputs"], **inputs}}
+    told = answer({**request, **{key: spec[key] for key in ("language", "show", "hide", "plot")}})
+    if told["ok"]:
+        drawn = dict(zip(told["plots"], draw_all(list(told["plots"].values()), cache_folder)))
+        told["html"] = EMPTY_CANVAS.sub(
+            lambda found: f"{found[1]}{drawn[found[2]]}{found[3]}", told["html"]
+        )
+    return told
+
+
+def as_browser_writes(page: Page, html: str) -> str:
+    """The same HTML as a browser serialises it (entities, attribute quotes)."""
+    text: str = page.evaluate(
+        "html => { const t = document.createElement('template');"
+        " t.innerHTML = html; return t.innerHTML }",
+        html,
+    )
+    return text
+
+
+@pytest.mark.parametrize("name", contract.names())
+def test_page_and_cpython_agree(
+    name: str, page: Page, host: Host, built: Path, tmp_path: Path
+) -> None:
+    assert name in places(built), f"no page has the calculator {name}"
+    page.goto(host.url + places(built)[name])
+    calculator = Calculator(page, name)
+    spec = spec_of(calculator)
+    calculator.wait()
+    start = as_browser_writes(page, expected(spec, {}, tmp_path)["html"])
+    assert calculator.result.inner_html() == start
+    for inputs in examples(name):
+        told = expected(spec, inputs, tmp_path)
+        calculator.set_address(links.state(name, inputs))
+        if told["ok"]:
+            assert calculator.message.is_hidden(), (inputs, calculator.message.inner_text())
+            html = as_browser_writes(page, told["html"])
+            assert calculator.result.inner_html() == html, inputs
+        else:
+            assert told["message"] in calculator.message.inner_text(), inputs
+
+
+def test_agreement_is_not_vacuous(page: Page, host: Host, built: Path, tmp_path: Path) -> None:
+    """Different inputs give different HTML: the comparison above sees a change."""
+    name = "two_replica_ledger"
+    page.goto(host.url + places(built)[name])
+    spec = spec_of(Calculator(page, name))
+    shown = {expected(spec, inputs, tmp_path)["html"] for inputs in examples(name)}
+    assert len(shown) > 10

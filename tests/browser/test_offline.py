@@ -1,0 +1,209 @@
+"""Offline after one visit; an update that never mixes two builds; devices that save data."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page
+
+from pipeline import bundle
+from tests.browser.server import Host, Serving
+from tests.browser.support import CHAPTER, START, Calculator, Guard, open_live
+
+OTHER = "en/adamw/"
+KEPT = """async ([path, wanted]) => {
+  for (let i = 0; i < 600; i += 1) {
+    for (const name of await caches.keys()) {
+      const keys = await (await caches.open(name)).keys();
+      if (keys.some(({ url }) => new URL(url).pathname.endsWith(path)) === wanted) return true;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return false;
+}"""
+BUILDS = """async () => (await caches.keys()).filter((name) => name.includes(":build-"))"""
+
+
+@pytest.fixture
+def movable(built: Path, tmp_path: Path) -> Iterator[Host]:
+    """A host whose site a test may replace by another build."""
+    folder = tmp_path / "published"
+    shutil.copytree(built, folder)
+    with Serving(folder) as serving:
+        yield serving
+
+
+def rebuild(host: Host, word: str) -> str:
+    """Publish another build: every page says `word`, scripts and bundles have other names."""
+    folder = host.folder
+    manifest = (folder / "build.json").read_text("utf-8")
+    old = re.findall(r'"build":"(\w+)"', manifest)[0]
+    new = old[::-1] if old[::-1] != old else f"{old[1:]}0"
+    for path in folder.rglob("index.html"):
+        text = path.read_text("utf-8").replace(old, new)
+        path.write_text(text.replace("<h1>", f"<h1>{word} "), "utf-8")
+    _rename(folder, "assets/main-", ".js")
+    _rename(folder, "assets/worker-", ".js")
+    files = {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name not in ("build.json", "sw.js")
+    }
+    (folder / "build.json").write_bytes(bundle.build_manifest(files, new))
+    worker = (folder / "sw.js").read_text("utf-8")
+    assert old in worker
+    (folder / "sw.js").write_text(worker.replace(old, new), "utf-8")
+    return new
+
+
+def _rename(folder: Path, stem: str, suffix: str) -> None:
+    """Give a hashed file another name wherever it is named; the old one is gone."""
+    path = next(folder.glob(f"{stem}*{suffix}"))
+    fresh = path.with_name(f"{path.stem[:-4]}NEW0{suffix}")
+    path.rename(fresh)
+    for other in [*folder.rglob("index.html"), *folder.glob("assets/*.js")]:
+        text = other.read_text("utf-8")
+        if path.name in text:
+            other.write_text(text.replace(path.name, fresh.name), "utf-8")
+
+
+def wait_kept(page: Page, path: str, *, is_kept: bool = True) -> None:
+    assert page.evaluate(KEPT, [path, is_kept]), path
+
+
+def test_offline_after_one_visit(page: Page, host: Host, guard: Guard) -> None:
+    guard.allows("ERR_", "Failed to fetch", "Failed to load resource", "service worker")
+    ledger = open_live(page, host.url + CHAPTER)
+    shown = ledger.result.inner_html()
+    wait_kept(page, "pyodide.asm.wasm")
+    wait_kept(page, OTHER)
+    host.is_down = True
+    page.reload()
+    ledger.wait()
+    assert ledger.result.inner_html() == shown
+    ledger.set("counts", 2, "1")
+    assert "0.5" in ledger.verdict.inner_text()
+    page.goto(host.url + OTHER)
+    assert page.locator("wiki-calculator").first.is_visible()
+    Calculator(page, "adamw_step").wait()
+
+
+def test_offline_from_a_host_without_compression(page: Page, host: Host, guard: Guard) -> None:
+    guard.allows("ERR_", "Failed to fetch", "Failed to load resource", "service worker")
+    host.compresses = False
+    ledger = open_live(page, host.url + CHAPTER)
+    wait_kept(page, "calculators-en" if False else "pyodide.asm.js")
+    wait_kept(page, OTHER)
+    host.is_down = True
+    page.reload()
+    ledger.wait()
+
+
+def test_page_that_was_not_kept_says_so(page: Page, host: Host, guard: Guard) -> None:
+    guard.allows("ERR_", "503", "Failed to fetch", "Failed to load resource")
+    open_live(page, host.url + CHAPTER)
+    wait_kept(page, "pyodide.asm.wasm")
+    host.is_down = True
+    page.goto(f"{host.url}zh-cn/glossary/")
+    assert page.locator("html").get_attribute("lang") == "zh-cn"
+    assert page.locator("h1").is_visible()
+    page.locator("a").click()
+    page.wait_for_url(f"{host.url}zh-cn/")
+
+
+def test_update_never_mixes_two_builds(
+    page: Page, context: BrowserContext, movable: Host, guard: Guard
+) -> None:
+    guard.origin = movable.origin
+    guard.allows("404", "Failed to load resource")
+    ledger = open_live(page, movable.url + CHAPTER)
+    wait_kept(page, "pyodide.asm.wasm")
+    wait_kept(page, OTHER)
+    [old_cache] = page.evaluate(BUILDS)
+    old = build_of(page)
+    new = rebuild(movable, "NEWER")
+    second = context.new_page()
+    second.goto(movable.url + CHAPTER)
+    second.locator(".update-notice").wait_for(timeout=START)
+    assert build_of(second) == old, "the old page was kept whole"
+    # The old page's worker is on the server no more; the old page still gets it.
+    page.reload()
+    opened = build_of(page)
+    assert opened == new
+    assert page.locator("h1").first.inner_text().startswith("NEWER")
+    assert "NEW0" in (page.locator("script[type=module]").get_attribute("src") or "")
+    ledger.wait()
+    second_ledger = Calculator(second)
+    second_ledger.set("theta", 2)
+    assert build_of(second) == old
+    second.locator(".update-notice button").click()
+    second.locator("h1", has_text="NEWER").first.wait_for()
+    Calculator(second).wait()
+    for _ in range(100):
+        caches_left = page.evaluate(BUILDS)
+        if old_cache not in caches_left:
+            break
+        page.wait_for_timeout(100)
+    assert old_cache not in caches_left
+    assert [name for name in caches_left if name.endswith(new)]
+
+
+def test_open_old_page_gets_its_own_files_or_none(
+    page: Page, movable: Host, guard: Guard
+) -> None:
+    guard.origin = movable.origin
+    guard.allows("404", "409", "Failed to load resource", "Failed to fetch")
+    page.add_init_script("delete window.WebAssembly")
+    page.goto(movable.url + CHAPTER)
+    wait_kept(page, "build.json")
+    card = page.locator("wiki-record").first
+    name = card.get_attribute("name")
+    page.wait_for_function("() => navigator.serviceWorker.controller !== null")
+    page.evaluate("async () => { for (const n of await caches.keys()) { const c = await caches.open(n);"
+                  " for (const r of await c.keys()) if (r.url.includes('/records/')) await c.delete(r); } }")
+    record = movable.folder / f"records/{name}.json"
+    record.write_bytes(record.read_bytes() + b"\n")
+    card.locator("[data-action=check]").click()
+    outcome = card.locator("[data-message]", has_text="409")
+    outcome.wait_for()
+
+
+def build_of(page: Page) -> str:
+    return page.locator('meta[name="wiki-build"]').get_attribute("content") or ""
+
+
+SAVE_DATA = """
+Object.defineProperty(navigator, "connection", { value: { saveData: true } });
+"""
+
+
+def test_device_that_saves_data_starts_python_by_a_button(page: Page, host: Host) -> None:
+    page.add_init_script(SAVE_DATA)
+    page.goto(host.url + CHAPTER)
+    ledger = Calculator(page)
+    button = ledger.root.locator("[data-status] button")
+    button.wait_for()
+    ledger.control("theta").fill("2")
+    page.wait_for_timeout(2_500)
+    assert ledger.state() == "static"
+    assert ledger.root.get_attribute("data-stale") is not None
+    assert host.asked("runtime/") == []
+    button.click()
+    ledger.wait()
+    assert ledger.control("theta").input_value() == "2"
+
+
+def test_hidden_page_does_not_start_python(page: Page, host: Host) -> None:
+    page.add_init_script(
+        "Object.defineProperty(document, 'visibilityState', { get: () => window.shown ?? 'hidden' })"
+    )
+    page.goto(host.url + CHAPTER)
+    page.wait_for_timeout(3_000)
+    assert Calculator(page).state() == "static"
+    assert host.asked("runtime/") == []
+    page.evaluate("window.shown = 'visible'; document.dispatchEvent(new Event('visibilitychange'))")
+    Calculator(page).wait()
