@@ -69,6 +69,8 @@ def _run(name: str, text: str) -> str:
         inputs, result = contract.evaluate(name, raw)
     except InputError as error:
         raise UsageError(error_text(name, error, LANGUAGE)) from None
+    except contract.MissingDataError as error:
+        raise UsageError(f"{error}; run `python -m experiments run language_model`") from None
     body = {
         "calculator": name,
         "inputs": inputs,

@@ -23,7 +23,8 @@ from calculators.specs import SPECIAL_NUMBERS, InputError, ListSpec, RowSpec
 FOLDER = Path(__file__).parent
 LIBRARY = frozenset(
     {"__init__", "__main__", "coefficients", "contract", "controls", "fields", "numbers", "page",
-     "plots", "render", "specs", "text", "transformer_model"}
+     "plots", "render", "specs", "text", "transformer_data", "transformer_model",
+     "transformer_vectors"}
 )  # fmt: skip
 
 
@@ -108,13 +109,18 @@ class Result:
 
 @dataclass(frozen=True)
 class Calculator:
-    """A calculator module: its name, its declaration, its function."""
+    """A calculator module: its name, its declaration, its function.
+
+    `missing_data` names the data files that these inputs need and this machine lacks; the page
+    fetches them and asks again.
+    """
 
     name: str
     inputs_type: type[Any]
     compute: Callable[[Any], Result]
     source: str
     doc: str
+    missing_data: Callable[[Any], list[str]] = lambda _: []
 
 
 @cache
@@ -131,7 +137,16 @@ def get(name: str) -> Calculator:
     module = importlib.import_module(f"calculators.{name}")
     source = (FOLDER / f"{name}.py").read_text("utf-8")
     doc = inspect.cleandoc(module.__doc__ or "")
-    return Calculator(name, module.Inputs, module.compute, source, doc)
+    missing: Callable[[Any], list[str]] = getattr(module, "missing_data", lambda _: [])
+    return Calculator(name, module.Inputs, module.compute, source, doc, missing)
+
+
+class MissingDataError(RuntimeError):
+    """Data files a calculator needs that are not there: `needs` lists them."""
+
+    def __init__(self, name: str, needs: list[str]) -> None:
+        super().__init__(f"{name} needs data that is missing here: {', '.join(needs)}")
+        self.needs = needs
 
 
 def specs_of(calculator: Calculator) -> dict[str, Any]:
@@ -208,6 +223,9 @@ def evaluate(name: str, raw: Mapping[str, Any] | None = None) -> tuple[dict[str,
     """Inputs as plain JSON with every default filled in, and the result in plain finite values."""
     calculator = get(name)
     inputs = parse_inputs(calculator, raw)
+    missing = calculator.missing_data(inputs)
+    if missing:
+        raise MissingDataError(name, missing)
     with np.errstate(all="ignore"):
         result = calculator.compute(inputs)
     lost: list[str] = []

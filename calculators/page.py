@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from calculators.contract import evaluate
+from calculators.contract import MissingDataError, evaluate
 from calculators.render import (
     Selection,
     notice_texts,
@@ -23,7 +23,8 @@ def respond(request_json: str) -> str:
 
     Request: calculator, inputs (may lack any), language, show (list or null), hide (list), plot
     (a plot's key, 'none', or null). Answer: {ok: true, inputs, values, notices, verdict, html,
-    tables, plots} or {ok: false, field, message}.
+    tables, plots}, {ok: false, field, message}, or {ok: false, needs} with the names of data files
+    to fetch first.
     """
     return json.dumps(answer(json.loads(request_json)), ensure_ascii=False, allow_nan=False)
 
@@ -35,6 +36,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         inputs, result = evaluate(name, request.get("inputs"))
     except InputError as error:
         return {"ok": False, "field": error.field, "message": error_text(name, error, language)}
+    except MissingDataError as error:
+        return {"ok": False, "needs": error.needs}
     chosen = Selection(request.get("show"), request.get("hide") or (), request.get("plot"))
     shown = [plot for plot in result.plots if chosen.has_plot(plot.key)]
     return {
