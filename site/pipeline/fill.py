@@ -93,8 +93,9 @@ class Filler:
         if not hole.formula.display:
             return html
         shown = f"({hole.number})" if hole.number else "#"
+        look = "equation-link" if hole.number else "equation-link anchor"
         label = escape(self.words("equation.link"))
-        link = f'<a class="equation-link" href="#{hole.anchor}" title="{label}">{shown}</a>'
+        link = f'<a class="{look}" href="#{hole.anchor}" title="{label}">{shown}</a>'
         body = f'<div class="equation-body" tabindex="0">{html}</div>'
         return f'<div class="equation" id="{hole.anchor}">{body}{link}</div>\n'
 

@@ -147,7 +147,7 @@ export class WikiCalculator extends HTMLElement {
   async #answered(inputs, answer) {
     if (!answer.ok) {
       this.#controls.accuse(answer.field, this.#part("message").id);
-      this.#say([answer.message, " ", say("stale")]);
+      this.#say([answer.message, document.createElement("br"), say("stale")]);
       return this.#state(STATES.live);
     }
     await showResult(this.#part("result"), answer);
