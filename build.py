@@ -114,7 +114,7 @@ def main(arguments: Sequence[str]) -> int:
     given = parse_arguments(arguments)
     options = options_of(given)
     if given.stamp:
-        print("\n".join(stamp(options)) or "nothing stamped")
+        print("\n".join(stamp(options, input)) or "nothing stamped")
         return 0
     if given.serve:
         from pipeline import serve

@@ -116,7 +116,7 @@ def test_toml_that_is_none_is_located(root: Path) -> None:
 
 
 def test_a_term_without_a_translation_is_located(root: Path) -> None:
-    wikis.replace(root / "content/glossary.toml", '\nzh-cn = ', '\nde = ')
+    wikis.replace(root / "content/glossary.toml", "\nzh-cn = ", "\nde = ")
     assert found(root) == [
         "content/glossary.toml:2: term 'rank' lacks a text 'zh-cn': every entry has it, in every "
         'language; add zh-cn = "…"'

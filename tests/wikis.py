@@ -9,7 +9,6 @@ from typing import Any
 
 from pipeline.bind import bind
 from pipeline.check import check
-from pipeline.errors import Finding
 from pipeline.load import load
 from pipeline.model import Assets, Book, Checked, Options, Parsed, Resolved
 from pipeline.parse import parse
@@ -77,11 +76,6 @@ def checked(root: Path, **changes: Any) -> Checked:
     return check(render(resolved(root, **changes), assets))
 
 
-def without_idle(findings: Iterable[Finding]) -> list[Finding]:
-    """Findings without those on calculators of the project, few of which the tiny wiki shows."""
-    return [item for item in findings if item.what != "calculator without a chapter"]
-
-
 def messages(root: Path, **changes: Any) -> list[str]:
     """Everything that is wrong with a wiki, as it is printed."""
-    return [str(item) for item in without_idle(checked(root, **changes).findings)]
+    return [str(item) for item in checked(root, **changes).findings]

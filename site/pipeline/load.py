@@ -11,7 +11,7 @@ from typing import Any
 from experiments import record as records_of
 from pipeline import tables
 from pipeline.code import PROJECT
-from pipeline.errors import BuildError, Finding, as_warnings
+from pipeline.errors import BuildError, Finding, as_warnings, suggest
 from pipeline.files import Reader
 from pipeline.model import (
     REFERENCE_SLUGS,
@@ -65,6 +65,17 @@ def _no_language() -> Finding:
     )
 
 
+def _no_chapter(slug: str, known: Mapping[str, Chapter]) -> Finding:
+    return Finding(
+        "content/summary.toml",
+        1,
+        "no such chapter",
+        slug,
+        "--only takes the slug of a page",
+        suggest(slug, known, "pages"),
+    )
+
+
 def _chapters(
     reader: Reader, options: Options, parts: Sequence[Part], languages: Sequence[Language]
 ) -> dict[str, Chapter]:
@@ -83,6 +94,8 @@ def _chapters(
         if chapter.texts:
             found[slug] = chapter
     _note_strangers(reader, {slug for slug, _, _ in listed})
+    if options.only and options.only not in found:
+        raise BuildError(_no_chapter(options.only, found))
     return found
 
 

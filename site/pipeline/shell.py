@@ -88,13 +88,11 @@ class Shell:
     def _with_facts(self, entry: dict[str, Any], language: str) -> dict[str, Any]:
         """An entry of the home page's map: with the chapter's question and mistake."""
         filled = self.filled.get((entry["slug"], language))
-        if filled is None:
-            return entry
         return {
             **entry,
-            "question_html": without_links(filled.question),
-            "mistake_html": without_links(filled.mistake),
-            "mistake_label": filled.document.meta.mistake_label,
+            "question_html": without_links(filled.question) if filled else "",
+            "mistake_html": without_links(filled.mistake) if filled else "",
+            "mistake_label": filled.document.meta.mistake_label if filled else "",
         }
 
     def page(self, filled: Filled, language: Language) -> dict[str, Any]:

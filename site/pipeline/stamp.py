@@ -13,7 +13,7 @@ from pipeline.parse import text_digest
 _FOLLOWS = re.compile(r"^follows:.*$", re.MULTILINE)
 
 
-def stamp(options: Options, confirm: Callable[[str], str] = input) -> list[str]:
+def stamp(options: Options, confirm: Callable[[str], str]) -> list[str]:
     """Ask about each stale translation and write the hash where the answer is y. Returns those."""
     book = load(options)
     first = book.languages[0].id

@@ -17,14 +17,15 @@ def _level(rendered: Rendered) -> Level:
 
 
 def calculators(rendered: Rendered) -> Iterator[Finding]:
-    """Every calculator stands in a chapter."""
+    """Every calculator stands in a chapter of the book that it lies beside."""
     used = {
         hole.name
         for item in _chapters(rendered)
         for hole in item.holes
         if isinstance(hole, CalculatorHole)
     }
-    if rendered.resolved.parsed.book.options.only:
+    options = rendered.resolved.parsed.book.options
+    if options.only or not (options.root / "calculators").is_dir():
         return
     for name in contract.names():
         if name not in used:
