@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 from pipeline.errors import BuildError, Finding
 
 TIMEOUT = 120.0
+ENTRY = "pagefind-entry.json"
 # Pagefind brings an interface of its own; the site has one, and needs the index alone.
 UNUSED = ("*-ui*", "*highlight*", "*playground*")
 _BUILD = re.compile(r'<meta name="wiki-build" content="(\w+)">')
@@ -37,3 +39,10 @@ def index(folder: Path) -> None:
     for pattern in UNUSED:
         for path in (folder / place).glob(pattern):
             path.unlink()
+    _settle(folder / place / ENTRY)
+
+
+def _settle(entry: Path) -> None:
+    """Pagefind lists the languages in any order; equal sites must be equal files."""
+    listed = json.loads(entry.read_text("utf-8"))
+    entry.write_text(json.dumps(listed, ensure_ascii=False, sort_keys=True), "utf-8")
