@@ -32,7 +32,7 @@ def draw_all(
     program: Path = PROGRAM,
     timeout: float = TIMEOUT,
 ) -> list[str]:
-    """The markup of each spec, in order: what `plotMarkup` of site/scripts/plot.js returns for it."""
+    """The markup of each spec, in order: what `plotMarkup` of plot.js returns."""
     version = _version(program)
     keys = [_key(version, index, spec) for index, spec in enumerate(specs)]
     store = TextCache(cache / "plots.sqlite")

@@ -42,7 +42,7 @@ function rounded(value) {
  * @returns {string}
  */
 export function serialize(element) {
-  const name = element.namespaceURI?.endsWith("svg") ? element.tagName : element.tagName.toLowerCase();
+  const name = element.localName; // `tagName` is in capitals in one document and not in another.
   const attributes = [...element.attributes]
     .map(({ name: key, value }) => ` ${key}="${escapeAttribute(value)}"`)
     .sort();
