@@ -93,10 +93,14 @@ def merged_loss(context: Context) -> dict[str, float]:
 
 
 def try_average(dtype: str, context: Context) -> dict[str, Any]:
-    """`ReduceOp.AVG` of rank + 1, or what the backend says to it."""
+    """`ReduceOp.AVG` of rank + 1, or what the backend says to it.
+
+    In a group of its own: a later collective of the same group may raise a refusal once more.
+    """
+    group = dist.new_group()
     tensor = torch.tensor(context.rank + 1, dtype=getattr(torch, dtype), device=context.device)
     try:
-        dist.all_reduce(tensor, op=dist.ReduceOp.AVG)
+        dist.all_reduce(tensor, op=dist.ReduceOp.AVG, group=group)
     except (RuntimeError, ValueError, NotImplementedError) as error:
         reason = f"{type(error).__name__}: {error}".partition("\n")[0][:160]
         return {"is_supported": False, "value": None, "reason": reason}
