@@ -1,4 +1,9 @@
-/** The page's address as the calculators' memory: every finished change is one step of Back. */
+/**
+ * The page's address as the calculators' memory: every finished change is one step of Back.
+ *
+ * The fragment shows the states; each step of the history also holds them, so that following a
+ * link to a heading of the same page, which replaces the fragment, does not lose them.
+ */
 
 import { LIMITS } from "./constants.js";
 import { joinHash, splitHash } from "./codec.js";
@@ -8,25 +13,53 @@ let last = { key: "", time: 0 };
 let isDragging = false;
 let pause = 0;
 
+/** Calculator's id -> its state, at this step of the history. */
+let states = splitHash(location.hash);
+if (states.size === 0) states = splitHash(history.state?.wiki ?? "");
+
+/** @type {Set<() => void>} */
+const listeners = new Set();
+
+function settle() {
+  history.replaceState({ ...history.state, wiki: joinHash(states) }, "");
+}
+
 /** @param {string} id */
 export function stateOf(id) {
-  return splitHash(location.hash).get(id);
+  return states.get(id);
+}
+
+/** Whether the reader came by a link to the state of `id`. @param {string} id */
+export function isLinkedTo(id) {
+  const [navigation] = performance.getEntriesByType("navigation");
+  const isVisit = /** @type {PerformanceNavigationTiming | undefined} */ (navigation)?.type === "navigate";
+  return isVisit && [...splitHash(location.hash).keys()][0] === id;
+}
+
+/** The fragment of a link to all states as they are. */
+export function statesHash() {
+  return joinHash(states);
+}
+
+/** @param {"pushState" | "replaceState"} method */
+function write(method) {
+  const hash = joinHash(states);
+  history[method]({ wiki: hash }, "", location.pathname + location.search + hash);
 }
 
 /** @param {string} id @param {string} text */
-function addressWith(id, text) {
-  const states = splitHash(location.hash);
+function setState(id, text) {
   states.delete(id);
-  // The calculator touched last comes first: the page opens at it.
-  const ordered = new Map([[id, text], ...states]);
-  return location.pathname + location.search + joinHash(ordered);
+  // The calculator touched last comes first: a link to the page opens at it.
+  states = new Map([[id, text], ...states]);
 }
 
 /** Correct the present step of Back: what it held has no result. @param {string} id @param {string} text */
 export function correct(id, text) {
   clearTimeout(pause);
   isDragging = false;
-  history.replaceState(history.state, "", addressWith(id, text));
+  setState(id, text);
+  write("replaceState");
 }
 
 /**
@@ -37,27 +70,32 @@ export function correct(id, text) {
 export function remember(id, text, control, isFinal) {
   const key = `${id} ${control}`;
   const now = performance.now();
-  clearTimeout(pause);
-  const address = addressWith(id, text);
   const continues = isDragging || (last.key === key && now - last.time < LIMITS.sameEdit);
-  if (!continues) history.pushState(history.state, "", address);
-  else if (isFinal || now - last.time > LIMITS.historyPause) history.replaceState(history.state, "", address);
-  else {
-    pause = setTimeout(() => history.replaceState(history.state, "", address), LIMITS.historyPause);
+  clearTimeout(pause);
+  setState(id, text);
+  if (continues && !isFinal && now - last.time < LIMITS.historyPause) {
+    pause = setTimeout(() => write("replaceState"), LIMITS.historyPause);
     isDragging = true;
     return;
   }
+  write(continues ? "replaceState" : "pushState");
   isDragging = !isFinal;
   last = { key, time: now };
 }
 
 /** Call `action` whenever the reader moves in the history or edits the address. @param {() => void} action */
 export function onMove(action) {
-  const moved = () => {
-    clearTimeout(pause);
-    isDragging = false;
-    last = { key: "", time: 0 };
-    action();
-  };
-  addEventListener("popstate", moved);
+  listeners.add(action);
 }
+
+addEventListener("popstate", () => {
+  clearTimeout(pause);
+  isDragging = false;
+  last = { key: "", time: 0 };
+  const linked = splitHash(location.hash);
+  if (history.state?.wiki !== undefined) states = splitHash(history.state.wiki);
+  else if (linked.size > 0) states = linked;
+  settle();
+  for (const listener of listeners) listener();
+});
+settle();

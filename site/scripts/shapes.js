@@ -1,6 +1,6 @@
 /** Inputs that must have the same shape: what is added to one is added to the others. */
 
-import { follow, reshape, setRowLength } from "./cells.js";
+import { follow, pasteBlock, reshape, setRowLength } from "./cells.js";
 import { plainSchema } from "./codec.js";
 
 /** @typedef {import("./controls.js").Controls} Controls */
@@ -44,4 +44,22 @@ export function changeShape(controls, button, name) {
   if (model !== name) follow(fields[model], fields[name]);
   settleShapes(controls, model);
   return true;
+}
+
+/** Fill what was pasted into the cells. Returns the input it changed, if it was more than one cell. @param {Controls} controls @param {ClipboardEvent} event */
+export function pasteShape(controls, event) {
+  const target = /** @type {HTMLInputElement} */ (event.target);
+  const text = event.clipboardData?.getData("text/plain") ?? "";
+  if (!pasteBlock(target, text, schemaOf(controls, target.name))) return undefined;
+  event.preventDefault();
+  settleShapes(controls, target.name);
+  controls.write(controls.read());
+  return target.name;
+}
+
+/** Move an item of an order one place up, the focus with it. @param {HTMLElement} button */
+export function moveUp(button) {
+  const item = button.closest("li");
+  if (item) item.previousElementSibling?.before(item);
+  button.focus();
 }

@@ -3,17 +3,16 @@
  * beside them always belong together, or the result is marked stale and a sentence says why.
  */
 
-import { correct, onMove, remember, stateOf } from "./address.js";
+import { correct, isLinkedTo, onMove, remember, stateOf } from "./address.js";
 import { announcer } from "./announce.js";
-import { pasteBlock } from "./cells.js";
-import { decodeInputs, encodeInputs, isSame, plainSchema } from "./codec.js";
+import { decodeInputs, encodeInputs, isSame } from "./codec.js";
 import { STATES } from "./constants.js";
 import { Controls } from "./controls.js";
 import { savesData } from "./environment.js";
 import { openPanel } from "./panels.js";
 import { preparePlots, showResult } from "./result.js";
 import { runtime } from "./runtime.js";
-import { changeShape, setsRowLength, settleShapes } from "./shapes.js";
+import { changeShape, moveUp, pasteShape, setsRowLength, settleShapes } from "./shapes.js";
 import { leadBox, setSlider } from "./slider.js";
 import { failureMessage, showStatus } from "./status.js";
 import { say } from "./words.js";
@@ -35,7 +34,10 @@ export class WikiCalculator extends HTMLElement {
     form.addEventListener("input", (event) => this.#edited(event, false));
     form.addEventListener("change", (event) => this.#edited(event, true));
     form.addEventListener("focusin", () => savesData() || runtime.start());
-    form.addEventListener("paste", (event) => this.#pasted(event));
+    form.addEventListener("paste", (event) => {
+      const name = pasteShape(this.#controls, event);
+      if (name) this.#changed(name, true);
+    });
     form.addEventListener("submit", (event) => event.preventDefault());
     this.addEventListener("click", (event) => this.#clicked(event));
     runtime.addEventListener("state", () => this.#runtimeChanged());
@@ -45,10 +47,8 @@ export class WikiCalculator extends HTMLElement {
     message.id ||= `${this.id}-message`;
     message.setAttribute("role", "status");
     this.#runtimeChanged();
-    if (stateOf(this.id)) {
-      this.#readAddress();
-      this.scrollIntoView();
-    }
+    if (stateOf(this.id)) this.#readAddress();
+    if (isLinkedTo(this.id)) this.scrollIntoView();
   }
 
   /** @param {string} name @returns {HTMLElement} */
@@ -85,43 +85,26 @@ export class WikiCalculator extends HTMLElement {
     this.#compute(inputs);
   }
 
-  /** @param {ClipboardEvent} event */
-  #pasted(event) {
-    const target = /** @type {HTMLInputElement} */ (event.target);
-    const schema = plainSchema(this.spec.schema.properties[target.name] ?? {});
-    if (!pasteBlock(target, event.clipboardData?.getData("text/plain") ?? "", schema)) return;
-    event.preventDefault();
-    settleShapes(this.#controls, target.name);
-    this.#controls.write(this.#controls.read());
-    this.#changed(target.name, true);
-  }
-
   /** @param {Event} event */
   #clicked(event) {
     const button = /** @type {HTMLElement} */ (event.target).closest("button");
     const field = button?.closest("[data-field]")?.getAttribute("data-field") ?? "";
     if (button?.dataset["shape"]) {
       if (changeShape(this.#controls, button, field)) this.#changed(`${field} shape`, true);
-    } else if (button?.dataset["move"]) this.#moved(button, field);
-    else if (button?.dataset["action"] === "reset") {
+    } else if (button?.dataset["move"]) {
+      moveUp(button);
+      this.#changed(field, true);
+    } else if (button?.dataset["action"] === "reset") {
       remember(this.id, "", "reset", true);
       this.#set(this.spec.inputs);
     } else if (button?.dataset["action"]) openPanel(this, button);
-  }
-
-  /** @param {HTMLElement} button @param {string} field */
-  #moved(button, field) {
-    const item = button.closest("li");
-    item?.previousElementSibling?.before(item);
-    button.focus();
-    this.#changed(field, true);
   }
 
   /** @param {Inputs} inputs */
   #compute(inputs) {
     this.#wanted = inputs;
     this.#controls.absolve();
-    if (isSame(inputs, this.shown.inputs) && (this.shown.answer || runtime.state !== "ready")) return this.#settle();
+    if (isSame(inputs, this.shown.inputs)) return this.#settle();
     if (runtime.state === "failed") return this.#failed(/** @type {any} */ (runtime.failure));
     this.toggleAttribute("data-stale", true);
     if (runtime.state === "off" && savesData()) return this.#showStatus();

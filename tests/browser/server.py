@@ -39,6 +39,7 @@ class Host:
     missing: set[str] = field(default_factory=set)
     changed: dict[str, Change] = field(default_factory=dict)
     headers: dict[str, dict[str, str]] = field(default_factory=dict)
+    besides: dict[str, bytes] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
     origin: str = ""
 
@@ -71,6 +72,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         name = path.removeprefix(MOUNT)
+        if name in self.host.besides:
+            kind = TYPES.get(Path(name).suffix, "text/html")
+            self._send(200, self.host.besides[name], {"Content-Type": kind}, with_body)
+            return
         file = self.host.folder / name
         if path.startswith(MOUNT) and file.is_dir():
             file = file / "index.html"

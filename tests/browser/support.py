@@ -65,7 +65,9 @@ class Calculator:
     def control(self, name: str, index: str | None = None, part: str = "box") -> Locator:
         at = "" if index is None else f'[data-index="{index}"]'
         among = f"[name={name}]{at}"
-        return self.root.locator(f"{among}[data-part={part}], select{among}, {among}[type=checkbox]").first
+        return self.root.locator(
+            f"{among}[data-part={part}], select{among}, {among}[type=checkbox]"
+        ).first
 
     def wait(self, state: str = "live", *, is_stale: bool = False) -> None:
         """Until it is in `state`, its result that of its controls (or not)."""

@@ -133,3 +133,20 @@ def test_link_panel_gives_the_address_of_what_is_shown(page: Page, host: Host) -
     ledger.root.locator("[data-action=link]").click()
     box = ledger.root.locator(".calc-drawer input")
     assert box.input_value() == f"{host.url}{CHAPTER}#{ledger.id}?theta=0.5"
+
+
+def test_link_to_a_heading_keeps_the_state(page: Page, host: Host) -> None:
+    ledger = open_live(page, host.url + CHAPTER)
+    ledger.set("theta", 2)
+    shown = ledger.result.inner_html()
+    page.evaluate("location.hash = 'limits'")
+    page.wait_for_url("**#limits")
+    assert ledger.control("theta").input_value() == "2"
+    assert ledger.result.inner_html() == shown
+    page.reload()
+    ledger.wait()
+    assert ledger.control("theta").input_value() == "2"
+    page.go_back()
+    page.go_back()
+    ledger.wait()
+    assert ledger.control("theta").input_value() == "0"

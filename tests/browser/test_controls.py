@@ -144,9 +144,7 @@ def test_input_that_may_be_left_out(page: Page, host: Host, built: Path) -> None
 
 
 @pytest.mark.parametrize(("typed", "decision"), [("inf", "skip"), ("nan", "skip"), ("6", "update")])
-def test_non_finite_entries(
-    typed: str, decision: str, page: Page, host: Host, built: Path
-) -> None:
+def test_non_finite_entries(typed: str, decision: str, page: Page, host: Host, built: Path) -> None:
     clip = open_place(page, host, built, "clip_ownership")
     clip.set("scaled_gradients", typed, "0,0")
     clip.root.locator("[data-action=data]").click()

@@ -44,7 +44,9 @@ def expected(spec: dict[str, Any], inputs: dict[str, Any], cache_folder: Path) -
     request = {"calculator": spec["name"], "inputs": {**spec["inputs"], **inputs}}
     told = answer({**request, **{key: spec[key] for key in ("language", "show", "hide", "plot")}})
     if told["ok"]:
-        drawn = dict(zip(told["plots"], draw_all(list(told["plots"].values()), cache_folder)))
+        drawn = dict(
+            zip(told["plots"], draw_all(list(told["plots"].values()), cache_folder), strict=True)
+        )
         told["html"] = EMPTY_CANVAS.sub(
             lambda found: f"{found[1]}{drawn[found[2]]}{found[3]}", told["html"]
         )

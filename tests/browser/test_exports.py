@@ -33,7 +33,9 @@ def run(script: str, folder: Path) -> dict[str, Any]:
     path = folder / "state.py"
     path.write_text(script, "utf-8")
     command = [sys.executable, "-I", "-W", "error", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=60, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=folder, timeout=60, check=False
+    )
     assert done.returncode == 0, done.stderr
     values: dict[str, Any] = json.loads(done.stdout)
     return values
@@ -92,12 +94,17 @@ def test_data_as_csv_and_json(page: Page, host: Host) -> None:
         ledger.root.locator(".calc-drawer button").filter(has_text="CSV").first.click()
     text = Path(saved.value.path()).read_bytes().decode()
     rows = list(csv.reader(io.StringIO(text, newline="")))
-    assert rows[1:] == [["" if v is None else str(v) for v in row] for row in plain(given["tables"][0])]
+    assert rows[1:] == [
+        ["" if v is None else str(v) for v in row] for row in plain(given["tables"][0])
+    ]
 
 
 def plain(table: dict[str, Any]) -> list[list[Any]]:
     """Rows with whole floats as JavaScript writes them."""
-    return [[int(v) if isinstance(v, float) and v == int(v) else v for v in row] for row in table["rows"]]
+    return [
+        [int(v) if isinstance(v, float) and v == int(v) else v for v in row]
+        for row in table["rows"]
+    ]
 
 
 def test_panels_close_again(page: Page, host: Host) -> None:

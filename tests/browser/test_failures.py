@@ -64,9 +64,7 @@ def test_missing_file_is_told_and_can_be_tried_again(
     assert ledger.message.is_hidden()
 
 
-def test_controls_return_to_the_result_that_is_shown(
-    page: Page, host: Host, guard: Guard
-) -> None:
+def test_controls_return_to_the_result_that_is_shown(page: Page, host: Host, guard: Guard) -> None:
     guard.allows("404")
     host.missing.add("calculators-en")
     page.goto(host.url + CHAPTER)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route
 
 from tests.browser.server import Host
 from tests.browser.support import CHAPTER, Calculator, open_live
 
 
+def never(route: Route) -> None:
+    """Leave a request without an answer."""
+
+
 def test_page_is_complete_before_python(page: Page, host: Host) -> None:
-    page.route("**/runtime/**", lambda route: None)  # never answered
+    page.route("**/runtime/**", never)
     page.goto(host.url + CHAPTER)
     ledger = Calculator(page)
     assert ledger.state() in ("static", "starting")
@@ -46,9 +50,7 @@ def test_new_inputs_give_a_new_result(page: Page, host: Host) -> None:
     assert "reverse" not in ledger.verdict.inner_text().lower()
 
 
-def test_input_made_while_python_loads_is_computed_when_it_is_ready(
-    page: Page, host: Host
-) -> None:
+def test_input_made_while_python_loads_is_computed_when_it_is_ready(page: Page, host: Host) -> None:
     page.goto(host.url + CHAPTER)
     ledger = Calculator(page)
     ledger.control("counts", "1").fill("2")

@@ -96,7 +96,7 @@ def test_offline_from_a_host_without_compression(page: Page, host: Host, guard: 
     guard.allows("ERR_", "Failed to fetch", "Failed to load resource", "service worker")
     host.compresses = False
     ledger = open_live(page, host.url + CHAPTER)
-    wait_kept(page, "calculators-en" if False else "pyodide.asm.js")
+    wait_kept(page, ".wasm.gz")
     wait_kept(page, OTHER)
     host.is_down = True
     page.reload()
@@ -152,9 +152,7 @@ def test_update_never_mixes_two_builds(
     assert [name for name in caches_left if name.endswith(new)]
 
 
-def test_open_old_page_gets_its_own_files_or_none(
-    page: Page, movable: Host, guard: Guard
-) -> None:
+def test_open_old_page_gets_its_own_files_or_none(page: Page, movable: Host, guard: Guard) -> None:
     guard.origin = movable.origin
     guard.allows("404", "409", "Failed to load resource", "Failed to fetch")
     page.add_init_script("delete window.WebAssembly")
@@ -163,8 +161,10 @@ def test_open_old_page_gets_its_own_files_or_none(
     card = page.locator("wiki-record").first
     name = card.get_attribute("name")
     page.wait_for_function("() => navigator.serviceWorker.controller !== null")
-    page.evaluate("async () => { for (const n of await caches.keys()) { const c = await caches.open(n);"
-                  " for (const r of await c.keys()) if (r.url.includes('/records/')) await c.delete(r); } }")
+    page.evaluate(
+        "async () => { for (const n of await caches.keys()) { const c = await caches.open(n);"
+        " for (const r of await c.keys()) if (r.url.includes('/records/')) await c.delete(r); } }"
+    )
     record = movable.folder / f"records/{name}.json"
     record.write_bytes(record.read_bytes() + b"\n")
     card.locator("[data-action=check]").click()
@@ -199,7 +199,8 @@ def test_device_that_saves_data_starts_python_by_a_button(page: Page, host: Host
 
 def test_hidden_page_does_not_start_python(page: Page, host: Host) -> None:
     page.add_init_script(
-        "Object.defineProperty(document, 'visibilityState', { get: () => window.shown ?? 'hidden' })"
+        "Object.defineProperty(document, 'visibilityState',"
+        " { get: () => window.shown ?? 'hidden' })"
     )
     page.goto(host.url + CHAPTER)
     page.wait_for_timeout(3_000)

@@ -99,9 +99,7 @@ def test_term_shows_its_definition(page: Page, host: Host) -> None:
     tip.wait_for(state="hidden")
 
 
-@pytest.mark.parametrize(
-    ("language", "query"), [("en", "denominator"), ("zh-cn", "梯度")]
-)
+@pytest.mark.parametrize(("language", "query"), [("en", "denominator"), ("zh-cn", "梯度")])
 def test_search_by_keyboard(language: str, query: str, page: Page, host: Host) -> None:
     page.goto(f"{host.url}{language}/")
     page.keyboard.press("/")

@@ -66,14 +66,10 @@ def test_only_the_content_counts_not_its_spelling(page: Page, host: Host) -> Non
     assert outcome.get_attribute("data-outcome") == "match"
 
 
-def test_sound_record_of_another_build_is_told_apart(
-    page: Page, host: Host, built: Path
-) -> None:
+def test_sound_record_of_another_build_is_told_apart(page: Page, host: Host, built: Path) -> None:
     page.goto(host.url + CHAPTER)
     own = name_of(page)
-    other = next(
-        path for path in sorted((built / "records").glob("*.json")) if path.stem != own
-    )
+    other = next(path for path in sorted((built / "records").glob("*.json")) if path.stem != own)
     host.changed[f"records/{own}.json"] = lambda _: other.read_bytes()
     outcome, text = check(page)
     assert outcome.get_attribute("data-outcome") == "mismatch"
