@@ -47,7 +47,7 @@ def load(options: Options) -> Book:
         terms=tables.terms(reader, ids),
         sources=tables.sources(reader),
         records=_records(reader),
-        cases=_cases(reader),
+        cases=_cases(reader, ids),
         experiments=tables.experiments(reader, ids),
         strings=_strings(languages),
         findings=tuple(reader.findings),
@@ -174,13 +174,24 @@ def _records(reader: Reader) -> dict[str, Record]:
     return found
 
 
-def _cases(reader: Reader) -> tuple[Case, ...]:
+def _cases(reader: Reader, languages: Sequence[str]) -> tuple[Case, ...]:
     if not (reader.root / CASES).exists():
         return ()
     text = reader.text(CASES)
+    computed = _by_case(reader, CASES.with_name("computed.toml"))
+    texts = {name: _by_case(reader, CASES.with_name(f"cases.{name}.toml")) for name in languages}
     try:
         entries = json.loads(text or "{}")["cases"]
-        return tuple(Case(entry["id"], entry["topic"], entry) for entry in entries)
+        return tuple(
+            Case(
+                id=entry["id"],
+                topic=entry["topic"],
+                body=entry,
+                computed=computed.get(entry["id"], {}),
+                texts={name: found.get(entry["id"], {}) for name, found in texts.items()},
+            )
+            for entry in entries
+        )
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         reader.error(
             CASES,
@@ -191,6 +202,17 @@ def _cases(reader: Reader) -> tuple[Case, ...]:
             "correct it",
         )
         return ()
+
+
+def _by_case(reader: Reader, file: Path) -> Mapping[str, Mapping[str, Any]]:
+    """A TOML file of the case book: one table for each case; absent files hold nothing."""
+    if not (reader.root / file).exists():
+        return {}
+    try:
+        return tomllib.loads(reader.text(file) or "")
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        reader.error(file, 1, "not TOML", file.name, str(error), "correct that line")
+        return {}
 
 
 def _strings(languages: Sequence[Language]) -> dict[str, Mapping[str, Any]]:

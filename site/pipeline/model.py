@@ -80,11 +80,13 @@ class Record:
 
 @dataclass(frozen=True)
 class Case:
-    """An entry of the case book as it is committed."""
+    """An entry of the case book: as it is committed, how it is computed, its texts by language."""
 
     id: str
     topic: str
     body: Mapping[str, Any]
+    computed: Mapping[str, Any]
+    texts: Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True)

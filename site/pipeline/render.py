@@ -10,9 +10,10 @@ from typing import Any
 from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from pipeline import cases
 from pipeline.cache import TextCache, content_key
+from pipeline.cases import CaseBook
 from pipeline.code import PROJECT, code_digest, digest
+from pipeline.errors import Finding
 from pipeline.fill import Filler, script_json
 from pipeline.model import Assets, BoundPage, Language, Rendered, Resolved
 from pipeline.shell import BUILD_PLACEHOLDER, CSP, Filled, Shell, without_links
@@ -27,7 +28,8 @@ PRELOADED = ("serif.woff2", "sans.woff2")
 def render(resolved: Resolved, publish: Publish) -> Rendered:
     """The step. `publish` bundles scripts, styles and fonts for what the book says."""
     renderer = Renderer(resolved, publish(resolved))
-    return Rendered(resolved, renderer.assets, renderer.pages(), renderer.files(), ())
+    found = renderer.findings()
+    return Rendered(resolved, renderer.assets, renderer.pages(), renderer.files(), found)
 
 
 def environment(cache: Path) -> Environment:
@@ -52,8 +54,13 @@ class Renderer:
         self.book = resolved.parsed.book
         self.environment = environment(self.book.options.cache)
         self.words = {name: Words(name, strings) for name, strings in self.book.strings.items()}
+        self.case_book = CaseBook(self.book, resolved.parsed.documents)
         self.filled = {place: self._filled(page) for place, page in resolved.pages.items()}
         self.shell = Shell(resolved.parsed, self.filled)
+
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong with the bindings of the case book."""
+        return tuple(self.case_book.findings)
 
     def _filled(self, page: BoundPage) -> Filled:
         document, meta = page.document, page.document.meta
@@ -88,7 +95,10 @@ class Renderer:
                 views = [v for (_, lang), v in self.resolved.records.items() if lang == language]
                 context = {"cards": [self._card(view, language) for view in views]}
             case "cases":
-                context = {"cases": cases.entries(self.book, language), "language": language}
+                context = {
+                    "cases": self.case_book.entries(language),
+                    "topics": self.case_book.topics(language),
+                }
             case _:
                 return Markup("")
         return self._part(slug, self.words[language], **context)

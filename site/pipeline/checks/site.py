@@ -124,6 +124,7 @@ class Site:
 
     def _problem(self, path: str, href: str) -> tuple[str, str] | None:
         place, _, fragment = href.partition("#")
+        fragment = fragment.partition("?")[0]  # what follows is a calculator's state
         target = _target(path, unquote(place)) if place else path
         if target not in self.paths:
             return f"the site has no {target}", suggest(target, self.planned, "pages")
