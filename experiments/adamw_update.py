@@ -173,15 +173,6 @@ def groups(config: Any) -> dict[str, int]:
 Restore = Callable[[Any, dict[str, Any]], None]
 
 
-def restore_all(optimizer: Any, state: dict[str, Any]) -> None:
-    """Load m, v and the step counter."""
-    optimizer.load_state_dict(state)
-
-
-def restore_nothing(_optimizer: Any, _state: dict[str, Any]) -> None:
-    """Start with an empty state, as a checkpoint of weights alone does."""
-
-
 def restore_moments(optimizer: Any, state: dict[str, Any]) -> None:
     """Load m and v, but count steps from zero again."""
     state = copy.deepcopy(state)
@@ -191,8 +182,8 @@ def restore_moments(optimizer: Any, state: dict[str, Any]) -> None:
 
 
 VARIANTS: dict[str, Restore] = {
-    "with_state": restore_all,
-    "without_state": restore_nothing,
+    "with_state": lambda optimizer, state: optimizer.load_state_dict(state),
+    "without_state": lambda _optimizer, _state: None,  # a checkpoint of weights alone
     "without_step_counter": restore_moments,
 }
 
