@@ -7,7 +7,6 @@ position: attention is causal and padding stands at the end.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,13 @@ from torch.nn.parallel import DistributedDataParallel
 from experiments import corpus
 from experiments.harness import Context
 from experiments.transformer import IGNORE_INDEX, Transformer, loss_sum, parameter_groups
+from experiments.transformer_compare import (
+    Updates,
+    compare_gradients,
+    compare_updates,
+    flat,
+    sha256,
+)
 
 START = corpus.ROOT / "experiments" / "records" / "language_model.gloo.safetensors"
 STEPS = 800
@@ -178,21 +184,6 @@ FUNCTIONS: dict[str, Path] = {
 }
 
 
-@dataclass(frozen=True)
-class Updates:
-    """Loss and gradient of the first update, the parameters after it and after all (flat)."""
-
-    loss: float
-    grad: dict[str, Tensor]
-    first: Tensor
-    last: Tensor
-
-
-def flat(tensors: Any) -> Tensor:
-    """All elements in one vector."""
-    return torch.cat([tensor.detach().reshape(-1) for tensor in tensors])
-
-
 def run_path(context: Context, start: Start, path: str, kind: str, batch: Batch) -> Updates:
     """`updates` updates on the same batch by one path and one optimizer."""
     model = new_model(context, start)
@@ -215,16 +206,6 @@ def run_path(context: Context, start: Start, path: str, kind: str, batch: Batch)
     return Updates(loss, grad, first, flat(model.parameters()))
 
 
-def sha256(tensor: Tensor) -> str:
-    """SHA-256 (hex) of a tensor's bytes."""
-    return hashlib.sha256(tensor.cpu().numpy().tobytes()).hexdigest()
-
-
-def cosine(left: Tensor, right: Tensor) -> float:
-    """The cosine of the angle between two vectors; rounding is kept from leaving [-1, 1]."""
-    return max(-1.0, min(1.0, float(left @ right / (left.norm() * right.norm()))))
-
-
 def compare_paths(context: Context, start: Start, suffixes: list[int]) -> dict[str, Any]:
     """Every path against the whole batch, for both optimizers."""
     batch = make_batch(context, start, suffixes)
@@ -242,34 +223,11 @@ def compare_paths(context: Context, start: Start, suffixes: list[int]) -> dict[s
         runs = {kind: run_path(context, start, path, kind, batch) for kind in kinds}
         found[path] = {
             "loss": runs["sgd"].loss,
-            "grad": _compare_gradients(reference.grad, runs["sgd"].grad),
-            **{kind: _compare_updates(before, whole[kind], runs[kind]) for kind in kinds},
+            "grad": compare_gradients(reference.grad, runs["sgd"].grad),
+            **{kind: compare_updates(before, whole[kind], runs[kind]) for kind in kinds},
             "parameters_sha256": [sha256(runs[kind].last) for kind in kinds],
         }
     return found
-
-
-def _compare_gradients(right: dict[str, Tensor], found: dict[str, Tensor]) -> dict[str, Any]:
-    a, b = flat(right.values()), flat(found.values())
-    gaps = {name: float((found[name] - right[name]).norm() / right[name].norm()) for name in right}
-    return {
-        "max_abs_error": float((a - b).abs().max()),
-        "relative_error": float((a - b).norm() / a.norm()),
-        "cosine": cosine(a, b),
-        "worst_tensor": max(gaps, key=lambda name: gaps[name]),
-    }
-
-
-def _compare_updates(before: Tensor, right: Updates, found: Updates) -> dict[str, Any]:
-    step, other = right.first - before, found.first - before
-    total = right.last - before
-    distance = float((found.last - right.last).norm())
-    return {
-        "max_abs_error": float((step - other).abs().max()),
-        "update_relative_error": float((step - other).norm() / step.norm()),
-        "update_cosine": cosine(step, other),
-        "after_ten": {"distance": distance, "relative_distance": distance / float(total.norm())},
-    }
 
 
 def all_empty(context: Context, start: Start) -> dict[str, Any]:

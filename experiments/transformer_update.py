@@ -11,7 +11,8 @@ nothing, while a zero loss followed by AdamW.step moves parameters and counter.
 Result keys: `windows` {`tokens`, `text`}; `start` {`num_parameters`, `adamw_steps`}; for scenarios
 `unequal`, `equal`, `empty_replica`: `suffixes`, `global_valid_tokens`, `loss`, `grad_norm`, and for
 each path `accumulation_by_tokens`, `micro_step_means`, `ddp_default`, `ddp_tokens`: `loss`, `grad`
-{`max_abs_error`, `relative_error`, `cosine`, `worst_tensor`}, `sgd` and `adamw` {`max_abs_error`,
+{`max_abs_error`, `relative_error`, `cosine`, `worst_tensor`, `errors_by_decade` ([d, how many of
+the 298,176 errors lie between 10^d and 10^(d+1)])}, `sgd` and `adamw` {`max_abs_error`,
 `update_relative_error`, `update_cosine`, `after_ten` {`distance`, `relative_distance`}},
 `ranks_agree`. `all_empty`: `skip`, `sgd_zero_loss`, `adamw_zero_loss`, `default_loss` {...}.
 Distances are Euclidean over all parameters; `relative_*` divides by the reference update's norm.
@@ -52,12 +53,18 @@ SETTINGS = Settings(
     files=(
         "experiments/transformer.py",
         "experiments/transformer_paths.py",
+        "experiments/transformer_compare.py",
         "experiments/corpus.py",
         "experiments/data/corpus.txt",
         "experiments/records/language_model.gloo.safetensors",
     ),
     tolerances={
         "results": {"rtol": 1e-6, "atol": 2e-10},
+        **{
+            f"results.{scenario}.{path}.grad.errors_by_decade": {"bits_of_this_machine": True}
+            for scenario in SCENARIOS
+            for path in PATHS
+        },
         # Ten AdamW updates divide by the root of tiny second moments: rounding grows with each.
         **{
             f"results.{scenario}.{path}.{optimizer}.after_ten": {"rtol": 1e-3, "atol": 1e-6}
