@@ -123,7 +123,8 @@ def whole_batch(_context: Context, model: Any, batch: Batch) -> float:
     """The reference: one process, one backward of sum / N."""
     loss = loss_sum(model, batch.tokens, batch.labels) / batch.total
     loss.backward()
-    return float(loss)
+    value: float = loss.item()
+    return value
 
 
 def accumulation_by_tokens(_context: Context, model: Any, batch: Batch) -> float:
@@ -159,7 +160,8 @@ def ddp_default(context: Context, model: Any, batch: Batch) -> float:
     own, count = _own(context, batch)
     loss = loss_sum(model, batch.tokens[own], batch.labels[own]) / max(count, 1)
     loss.backward()
-    return float(loss)
+    value: float = loss.item()
+    return value
 
 
 def ddp_tokens(context: Context, model: Any, batch: Batch) -> float:
