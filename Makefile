@@ -46,7 +46,7 @@ test: lint types browser $(EXPERIMENTS)
 	@$(PY) build.py
 	@echo "==> experiments, quick, against their records"
 	@$(PY) -m experiments verify --quick
-	@$(MAKE) --no-print-directory tests
+	@WIKI_SITE=$(CURDIR)/dist $(MAKE) --no-print-directory tests
 
 tests: $(SITE) $(EXPERIMENTS) $(SCRIPTS) browser
 	@echo "==> tests"
