@@ -79,7 +79,8 @@ class Binder:
             answer = self.calculations.answers.get(question)
             for spec in answer["plots"].values() if answer and question.language else ():
                 key = json.dumps(spec, sort_keys=True)
-                specs[key], owners[key] = spec, question.name
+                if key not in self.drawn:
+                    specs[key], owners[key] = spec, question.name
         self._draw(specs, owners)
 
     def _draw(self, specs: dict[str, Mapping[str, Any]], owners: Mapping[str, str]) -> None:

@@ -6,12 +6,13 @@ import ast
 import hashlib
 import sys
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
 
 PIPELINE = Path(__file__).resolve().parent
 PROJECT = PIPELINE.parents[1]
+ASIDE = frozenset({"serve.py", "serving", "new.py", "skeletons"})
 _PACKAGES = ("markdown-it-py", "mdit-py-plugins", "Pygments", "Jinja2", "PyYAML", "numpy")
 
 
@@ -29,7 +30,13 @@ def code_digest() -> str:
     """The pipeline's own code and the packages that shape its output."""
     versions = " ".join(f"{name}={version(name)}" for name in _PACKAGES)
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
-    return f"{digest(PIPELINE.rglob('*.py'))} {python} {versions}"
+    sources = [path for path in PIPELINE.rglob("*.py") if not _is_aside(path)]
+    return f"{digest(sources)} {python} {versions}"
+
+
+def _is_aside(path: Path) -> bool:
+    """Whether a module of the pipeline shapes no page: the editor's server and the skeletons."""
+    return path.relative_to(PIPELINE).parts[0] in ASIDE
 
 
 def calculator_digest(name: str, folder: Path = PROJECT / "calculators") -> str:
@@ -47,7 +54,8 @@ def calculator_digest(name: str, folder: Path = PROJECT / "calculators") -> str:
     return digest([*files, *sorted((folder / "strings").glob("*.toml"))])
 
 
-def imported(source: str) -> list[str]:
+@lru_cache(maxsize=256)
+def imported(source: str) -> tuple[str, ...]:
     """The modules of `calculators` that a source imports."""
     found: list[str] = []
     for node in ast.walk(ast.parse(source)):
@@ -56,4 +64,4 @@ def imported(source: str) -> list[str]:
             found += [inner] if inner else [alias.name for alias in node.names]
         elif isinstance(node, ast.Import):
             found += [a.name.partition(".")[2] for a in node.names if "calculators." in a.name]
-    return found
+    return tuple(found)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from pipeline.cases import CaseBook
 from pipeline.code import PROJECT, code_digest, digest
 from pipeline.errors import Finding
 from pipeline.fill import Filler, script_json
+from pipeline.lazy import Lazy
 from pipeline.model import Assets, BoundPage, Language, Rendered, Resolved
 from pipeline.shell import BUILD_PLACEHOLDER, CSP, Filled, Shell, without_links
 from pipeline.views import RecordView
@@ -28,8 +30,8 @@ PRELOADED = ("serif.woff2", "sans.woff2")
 def render(resolved: Resolved, publish: Publish) -> Rendered:
     """The step. `publish` bundles scripts, styles and fonts for what the book says."""
     renderer = Renderer(resolved, publish(resolved))
-    found = renderer.findings()
-    return Rendered(resolved, renderer.assets, renderer.pages(), renderer.files(), found)
+    pages = renderer.pages()
+    return Rendered(resolved, renderer.assets, pages, renderer.files(), renderer.findings())
 
 
 def environment(cache: Path) -> Environment:
@@ -47,16 +49,30 @@ def environment(cache: Path) -> Environment:
 
 
 class Renderer:
-    """All pages of a build; pages whose context was rendered before come from the cache."""
+    """All pages of a build, or one of them; what a page does not need is not made.
 
-    def __init__(self, resolved: Resolved, assets: Assets) -> None:
+    Pages whose context was rendered before come from the cache.
+    """
+
+    def __init__(
+        self, resolved: Resolved, assets: Assets, templates: Environment | None = None
+    ) -> None:
         self.resolved, self.assets = resolved, assets
         self.book = resolved.parsed.book
-        self.environment = environment(self.book.options.cache)
+        self.environment = templates or environment(self.book.options.cache)
         self.words = {name: Words(name, strings) for name, strings in self.book.strings.items()}
-        self.case_book = CaseBook(self.book, resolved.parsed.documents)
-        self.filled = {place: self._filled(page) for place, page in resolved.pages.items()}
-        self.shell = Shell(resolved.parsed, self.filled)
+        self.languages = {language.id: language for language in self.book.languages}
+        self.filled = Lazy(resolved.pages, lambda place: self._filled(resolved.pages[place]))
+
+    @cached_property
+    def case_book(self) -> CaseBook:
+        """The case book, computed for the page that shows it."""
+        return CaseBook(self.book, self.resolved.parsed.documents)
+
+    @cached_property
+    def shell(self) -> Shell:
+        """What surrounds the pages."""
+        return Shell(self.resolved.parsed, self.filled)
 
     def findings(self) -> tuple[Finding, ...]:
         """What is wrong with the bindings of the case book."""
@@ -113,7 +129,7 @@ class Renderer:
 
     def pages(self) -> dict[str, str]:
         """Every page by its path in the site, with the placeholder for the build's hash."""
-        contexts = dict(self._contexts())
+        contexts = {path: self.context(path) for path in self.paths()}
         store = TextCache(self.book.options.cache / "pages.sqlite")
         code = content_key(code_digest(), digest(TEMPLATES.rglob("*.html")), _strings(self.words))
         keys = {
@@ -134,21 +150,33 @@ class Renderer:
         strings = self.book.strings
         return self.environment.get_template(template).render(t=words, strings=strings, **context)
 
-    def _contexts(self) -> Iterator[tuple[str, tuple[str, dict[str, Any]]]]:
-        """Path to (template, context) of every page."""
-        languages = {language.id: language for language in self.book.languages}
-        for (slug, name), filled in self.filled.items():
-            language = languages[name]
-            kind = self.book.chapters[slug].kind
-            template = "page.html" if kind == "chapter" else "reference.html"
-            page = self.shell.page(filled, language)
-            site = self.shell.site(language, slug)
-            yield f"{name}/{slug}/index.html", (template, self._context(site, page, "../../"))
-        for language in self.book.languages:
-            yield f"{language.id}/index.html", ("home.html", self._home(language))
-        first = self.book.languages[0]
-        for template in ("index.html", "404.html"):
-            yield template, (template, self._context(self.shell.site(first, "-"), {}, ""))
+    def page(self, path: str) -> str:
+        """One page by its path, with the placeholder. Raises KeyError for a path without one."""
+        return self._page(*self.context(path))
+
+    def paths(self) -> list[str]:
+        """The path of every page."""
+        chapters = [f"{language}/{slug}/index.html" for slug, language in self.filled]
+        homes = [f"{language}/index.html" for language in self.languages]
+        return [*chapters, *homes, "index.html", "404.html"]
+
+    def context(self, path: str) -> tuple[str, dict[str, Any]]:
+        """The template of a page and what it is filled with. KeyError for a path without one."""
+        match path.split("/"):
+            case [("index.html" | "404.html") as name]:
+                first = self.book.languages[0]
+                return name, self._context(self.shell.site(first, "-"), {}, "")
+            case [language, "index.html"]:
+                return "home.html", self._home(self.languages[language])
+            case [language, slug, "index.html"]:
+                filled = self.filled[slug, language]
+                kind = self.book.chapters[slug].kind
+                page = self.shell.page(filled, self.languages[language])
+                site = self.shell.site(self.languages[language], slug)
+                template = "page.html" if kind == "chapter" else "reference.html"
+                return template, self._context(site, page, "../../")
+            case _:
+                raise KeyError(path)
 
     def _context(self, site: Any, page: dict[str, Any], root: str) -> dict[str, Any]:
         urls = {name: root + path for name, path in self.assets.urls.items()}
