@@ -9,9 +9,6 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from fontTools.subset import Options, Subsetter  # type: ignore[import-untyped]
-from fontTools.ttLib import TTFont  # type: ignore[import-untyped]
-
 # What a page may show beyond its text: every printable ASCII character, since readers type into
 # it, and the signs that numbers, quotations and the interface are made with.
 ALWAYS = "".join(map(chr, range(0x20, 0x7F))) + "\u00a0\u2007\u2009\u202f±·×÷–—‘’“”…−°µ"
@@ -48,6 +45,10 @@ def _code_version() -> bytes:
 
 
 def _cut(font: bytes, wanted: str) -> bytes:
+    # Imported here: it takes longer than a whole build whose fonts are cut already.
+    from fontTools.subset import Options, Subsetter  # type: ignore[import-untyped]
+    from fontTools.ttLib import TTFont  # type: ignore[import-untyped]
+
     options = Options()
     options.layout_features = list(FEATURES)
     options.hinting = False
