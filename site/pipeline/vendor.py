@@ -8,6 +8,7 @@ is needed.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -258,7 +259,9 @@ def _make(folder: Path, originals: dict[str, bytes], named: Sequence[str]) -> No
             rows.append(_row(name, data, forms[name], originals[name]))
         (made / "manifest.json").write_text(json.dumps(rows, indent=1), "utf-8")
         shutil.rmtree(folder, ignore_errors=True)
-        made.rename(folder)
+        # Another build may have been faster; whose files lie there is all the same.
+        with contextlib.suppress(OSError):
+            made.rename(folder)
 
 
 def _row(name: str, data: bytes, forms: dict[str, bytes], original: bytes) -> dict[str, Any]:
