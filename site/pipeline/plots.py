@@ -38,7 +38,8 @@ def draw_all(
     store = TextCache(cache / "plots.sqlite")
     known = store.get_many(keys)
     missing = {key: index for index, key in enumerate(keys) if key not in known}
-    drawn = _draw(specs, list(missing.values()), program, timeout)
+    with NodeProgram(program, timeout=timeout) as node:
+        drawn = draw_with(node, specs, list(missing.values()))
     fresh = dict(zip(missing, drawn, strict=True))
     store.put_many(fresh)
     return [known.get(key) or fresh[key] for key in keys]
@@ -51,12 +52,12 @@ def _key(version: str, index: int, spec: Mapping[str, Any]) -> str:
         raise PlotError(index, spec, "its numbers must be finite; leave such points out") from None
 
 
-def _draw(
-    specs: Sequence[Mapping[str, Any]], indices: list[int], program: Path, timeout: float
+def draw_with(
+    node: NodeProgram, specs: Sequence[Mapping[str, Any]], indices: Sequence[int]
 ) -> list[str]:
+    """The markup of the specs at `indices`. Nothing is kept. Raises `PlotError`."""
     try:
-        with NodeProgram(program, timeout=timeout) as node:
-            answers = node.request([specs[index] for index in indices])
+        answers = node.request([specs[index] for index in indices])
     except NodeError as error:
         if error.index is None:
             raise

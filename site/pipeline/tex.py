@@ -58,20 +58,24 @@ def render_all(
     store = TextCache(cache / "tex.sqlite")
     known = store.get_many(keys.values())
     missing = [item for item in wanted if keys[item] not in known]
-    fresh, failures = _render(missing, program, timeout)
+    with NodeProgram(program, timeout=timeout) as node:
+        fresh, failures = set_with(node, missing)
     store.put_many({keys[item]: html for item, html in fresh.items()})
     if failures:
         raise TexError(failures)
     return {item: known[key] if (key := keys[item]) in known else fresh[item] for item in wanted}
 
 
-def _render(
-    formulas: list[Formula], program: Path, timeout: float
+def set_with(
+    node: NodeProgram, formulas: list[Formula]
 ) -> tuple[dict[Formula, str], tuple[Failure, ...]]:
+    """The HTML of those that KaTeX sets, and those that it refuses. Nothing is kept.
+
+    Raises `TexError` for a formula on which KaTeX does not come to an end.
+    """
     requests = [{"tex": item.tex, "display": item.display} for item in formulas]
     try:
-        with NodeProgram(program, timeout=timeout) as node:
-            answers = node.request(requests)
+        answers = node.request(requests)
     except NodeError as error:
         if error.index is None:
             raise
