@@ -47,9 +47,9 @@ def load(options: Options) -> Book:
         terms=tables.terms(reader, ids),
         sources=tables.sources(reader),
         records=_records(reader),
-        cases=_cases(reader, ids),
+        cases=read_cases(reader, ids),
         experiments=tables.experiments(reader, ids),
-        strings=_strings(languages),
+        strings=read_strings(languages),
         findings=tuple(reader.findings),
     )
 
@@ -89,7 +89,7 @@ def _chapters(
     listed += [(slug, slug, "") for slug in REFERENCE_SLUGS]
     for slug, kind, part in listed:
         missing: list[Finding] = []
-        chapter = _chapter(reader, slug, kind, part, languages, missing)
+        chapter = read_chapter(reader, slug, kind, part, languages, missing)
         reader.findings += as_warnings(missing) if options.is_draft else missing
         if chapter.texts:
             found[slug] = chapter
@@ -99,7 +99,7 @@ def _chapters(
     return found
 
 
-def _chapter(
+def read_chapter(
     reader: Reader,
     slug: str,
     kind: Kind,
@@ -107,6 +107,7 @@ def _chapter(
     languages: Sequence[Language],
     missing: list[Finding],
 ) -> Chapter:
+    """One page's texts and figures; the languages it lacks are noted in `missing`."""
     folder = Path("content") / slug
     texts = {}
     for language in languages:
@@ -150,31 +151,36 @@ def _note_strangers(reader: Reader, known: set[str]) -> None:
 
 def _records(reader: Reader) -> dict[str, Record]:
     """All records, each checked against its own hash and the sources that decide it."""
-    found = {}
-    for path in sorted((reader.root / RECORDS).glob("*.json")):
-        file = RECORDS / path.name
-        if reader.data(file, limit=64_000_000) is None:
-            continue
-        try:
-            loaded = records_of.load(path)
-            wrong = records_of.problems(loaded, reader.root, path.parent)
-        except (ValueError, RecursionError) as error:
-            text = str(error).removeprefix(f"{path}: ") or "it is nested too deeply"
-            reader.error(file, 1, "not a record", path.stem, text, "write it anew")
-            continue
-        for problem in wrong:
-            rule, _, action = problem.removeprefix(f"{loaded.name}: ").rpartition("; ")
-            reader.error(file, 1, "record cannot be trusted", path.stem, rule, action)
-        files = {path.name: path}
-        tensors = path.with_suffix(".safetensors")
-        if tensors.exists():
-            files[tensors.name] = tensors
-        body = {**loaded.body(), "record_sha256": loaded.record_sha256}
-        found[path.stem] = Record(path.stem, file.as_posix(), body, files)
-    return found
+    paths = sorted((reader.root / RECORDS).glob("*.json"))
+    found = (read_record(reader, path) for path in paths)
+    return {record.name: record for record in found if record is not None}
 
 
-def _cases(reader: Reader, languages: Sequence[str]) -> tuple[Case, ...]:
+def read_record(reader: Reader, path: Path) -> Record | None:
+    """One record; None (noted) when it is not one."""
+    file = RECORDS / path.name
+    if reader.data(file, limit=64_000_000) is None:
+        return None
+    try:
+        loaded = records_of.load(path)
+        wrong = records_of.problems(loaded, reader.root, path.parent)
+    except (ValueError, RecursionError) as error:
+        text = str(error).removeprefix(f"{path}: ") or "it is nested too deeply"
+        reader.error(file, 1, "not a record", path.stem, text, "write it anew")
+        return None
+    for problem in wrong:
+        rule, _, action = problem.removeprefix(f"{loaded.name}: ").rpartition("; ")
+        reader.error(file, 1, "record cannot be trusted", path.stem, rule, action)
+    files = {path.name: path}
+    tensors = path.with_suffix(".safetensors")
+    if tensors.exists():
+        files[tensors.name] = tensors
+    body = {**loaded.body(), "record_sha256": loaded.record_sha256}
+    return Record(path.stem, file.as_posix(), body, files)
+
+
+def read_cases(reader: Reader, languages: Sequence[str]) -> tuple[Case, ...]:
+    """The case book, in order; nothing (noted) when it cannot be read."""
     if not (reader.root / CASES).exists():
         return ()
     text = reader.text(CASES)
@@ -211,11 +217,12 @@ def _by_case(reader: Reader, file: Path) -> Mapping[str, Mapping[str, Any]]:
     try:
         return tomllib.loads(reader.text(file) or "")
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        reader.error(file, 1, "not TOML", file.name, str(error), "correct that line")
+        at = tables.line_of(error)
+        reader.error(file, at, "not TOML", file.name, str(error), "correct that line")
         return {}
 
 
-def _strings(languages: Sequence[Language]) -> dict[str, Mapping[str, Any]]:
+def read_strings(languages: Sequence[Language]) -> dict[str, Mapping[str, Any]]:
     """The interface's words: part of the site's own code, not of the content."""
     found: dict[str, Mapping[str, Any]] = {}
     for language in languages:
@@ -224,7 +231,8 @@ def _strings(languages: Sequence[Language]) -> dict[str, Mapping[str, Any]]:
             found[language.id] = tomllib.loads(path.read_text("utf-8"))
         except (OSError, tomllib.TOMLDecodeError) as error:
             file = f"site/strings/{language.id}.toml"
+            at = tables.line_of(error)
             raise BuildError(
-                Finding(file, 1, "interface strings", language.id, str(error), "write the file")
+                Finding(file, at, "interface strings", language.id, str(error), "mend the file")
             ) from error
     return found

@@ -37,9 +37,9 @@ def parse(book: Book, formulas: FormulaRenderer) -> Parsed:
         for hole in item.holes
         if isinstance(hole, FormulaHole)
     )
-    rendered, failed = _render(wanted, formulas)
+    rendered, failed = set_formulas(wanted, formulas)
     findings = [finding for item in documents.values() for finding in item.findings]
-    findings += [finding for item in documents.values() for finding in _located(item, failed)]
+    findings += [finding for item in documents.values() for finding in located(item, failed)]
     return Parsed(book, documents, rendered, tuple(findings))
 
 
@@ -164,7 +164,7 @@ def text_digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def _render(
+def set_formulas(
     wanted: Iterable[Formula], formulas: FormulaRenderer
 ) -> tuple[Mapping[Formula, str], dict[Formula, str]]:
     """The HTML of all formulas that can be set, and what is wrong with each of the others."""
@@ -181,7 +181,8 @@ def _render(
             remaining = rest
 
 
-def _located(item: Document, failed: Mapping[Formula, str]) -> list[Finding]:
+def located(item: Document, failed: Mapping[Formula, str]) -> list[Finding]:
+    """What is wrong with a page's formulas, where they stand."""
     return [
         Finding(
             item.file,

@@ -29,9 +29,8 @@ class Table:
         try:
             found = tomllib.loads(self.text)
         except (tomllib.TOMLDecodeError, RecursionError) as error:
-            line = re.search(r"line (\d+)", str(error))
             self.error(
-                int(line.group(1)) if line else 1,
+                line_of(error),
                 "not TOML",
                 self.name,
                 str(error),
@@ -99,6 +98,12 @@ class Table:
             )
             return ""
         return value
+
+
+def line_of(error: Exception) -> int:
+    """The line that a TOML error names, 1 where it names none."""
+    found = re.search(r"line (\d+)", str(error))
+    return int(found.group(1)) if found else 1
 
 
 def languages(reader: Reader) -> tuple[Language, ...]:
