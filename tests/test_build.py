@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
-import build
 import pytest
-from pipeline import parse, render
-from pipeline.write import write
 
+import build
+from pipeline import parse, render
+from pipeline.model import Document, Text
+from pipeline.write import write
 from tests import wikis
 
 HASH = re.compile(r"-[0-9A-Z]{8}\.")
@@ -36,11 +36,11 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tiny wiki, built by the command with everything real."""
     root = wikis.copied(tmp_path_factory.mktemp("built"))
     assert command(root) == 0
-    yield root
+    return root
 
 
 def test_the_tiny_wiki_is_built_whole(built: Path) -> None:
@@ -114,7 +114,7 @@ def test_an_edit_parses_and_renders_only_the_page_it_changes(
     rendered: list[str] = []
     document, page = parse.document, render.Renderer._page
 
-    def count_document(text: parse.Text, slug: str, language: str) -> parse.Document:
+    def count_document(text: Text, slug: str, language: str) -> Document:
         parsed.append(f"{language}/{slug}")
         return document(text, slug, language)
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace as changed
 from pathlib import Path
 
 import pytest
-from pipeline.check import check
-from pipeline.errors import Finding
-from pipeline.model import Assets, Checked, Rendered
-from pipeline.render import render
 
+from pipeline.errors import Finding
+from pipeline.model import Checked
 from tests import wikis
 
 EN = "content/alpha/en.md"
@@ -202,97 +199,6 @@ def test_an_experiment_without_its_sentence_is_named(root: Path) -> None:
         "experiments/records/tiny.gloo.json is shown with one in every language; add an "
         "[[experiment]] with its id"
     ]
-
-
-# What only templates, scripts or calculators could break is broken in the rendered site.
-
-
-def with_page(rendered: Rendered, old: str, new: str) -> list[str]:
-    """What is wrong when the home page says `new` for `old`."""
-    html = rendered.pages["en/index.html"]
-    assert old in html
-    pages = {**rendered.pages, "en/index.html": html.replace(old, new, 1)}
-    found = check(changed(rendered, pages=pages)).findings
-    return [str(item) for item in found]
-
-
-@pytest.fixture
-def rendered(root: Path) -> Rendered:
-    return render(wikis.resolved(root), wikis.assets)
-
-
-@pytest.mark.parametrize(
-    ("new", "expected"),
-    [
-        (
-            '</main><img src="https://example.org/dot.gif">',
-            "en/index.html:1: foreign part 'https://example.org/dot.gif': a page loads nothing "
-            "from elsewhere; serve it from the site",
-        ),
-        (
-            '</main><link rel="stylesheet" href="//example.org/a.css">',
-            "en/index.html:1: foreign part '//example.org/a.css': a page loads nothing from "
-            "elsewhere; serve it from the site",
-        ),
-        (
-            "</main><script>x()</script>",
-            "en/index.html:1: inline script or style '<script>': the policy of the page refuses "
-            "it; put it in a file",
-        ),
-        (
-            '</main><svg><path d="M0 NaN"/></svg>',
-            "en/index.html:1: NaN in the page 'd=\"M0 NaN': an undefined value is not drawn; mend "
-            "the calculator",
-        ),
-        (
-            "</main><h1>Second</h1>",
-            "en/index.html:1: page with several titles '2 h1': a page has one h1; mend its "
-            "template",
-        ),
-        (
-            '</main><p id="text"></p>',
-            "en/index.html:1: id used twice on the page 'text': an id is used once; rename one "
-            "of them",
-        ),
-        (
-            '</main><a href="../en/alpha/#gone">x</a>',
-            "en/index.html:1: link to nowhere '../en/alpha/#gone': en/alpha/index.html has no id "
-            "gone; did you mean 'ex-one'?",
-        ),
-    ],
-)
-def test_a_broken_site_goes_red(rendered: Rendered, new: str, expected: str) -> None:
-    assert with_page(rendered, "</main>", new) == [expected]
-
-
-def with_asset(rendered: Rendered, path: str, data: bytes) -> list[str]:
-    """What is wrong with an asset."""
-    assets = Assets(rendered.assets.urls, {**rendered.assets.files, path: data})
-    found = check(changed(rendered, assets=assets)).findings
-    return [str(item) for item in found]
-
-
-@pytest.mark.parametrize(
-    ("path", "data"),
-    [
-        ("assets/main.css", b"a{background:url(https://example.org/a.png)}"),
-        ("assets/main.css", b'@import "https://example.org/a.css";'),
-        ("assets/main.js", b'import("https://example.org/a.js")'),
-        ("assets/main.js", b'fetch("https://example.org/a.json")'),
-    ],
-)
-def test_an_asset_that_loads_from_elsewhere_goes_red(
-    rendered: Rendered, path: str, data: bytes
-) -> None:
-    (message,) = with_asset(rendered, path, data)
-    assert message.startswith(f"{path}:1: foreign part 'https://example.org/")
-
-
-def test_a_first_view_over_its_budget_is_told(rendered: Rendered) -> None:
-    noise = bytes(range(256)) * 700
-    messages = with_asset(rendered, "assets/main.css", b"wOF2" + noise)
-    assert len(messages) == len(rendered.pages)
-    assert messages[0].startswith("404.html:1: first view too large '")
 
 
 def test_findings_are_sorted_and_each_is_told_once(root: Path) -> None:

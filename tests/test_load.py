@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from pipeline.errors import BuildError
 
+from pipeline.errors import BuildError
 from tests import wikis
 
 

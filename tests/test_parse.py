@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
+
 from pipeline.model import Document, Text
 from pipeline.parse import MAX_FORMULAS, document, parse
 from pipeline.tex import Failure, Formula, TexError
-
 from tests import wikis
 
 FOLDER = Path(__file__).parent / "directives"
