@@ -11,6 +11,7 @@ from pathlib import Path
 from pipeline.errors import BuildError, Finding
 
 TIMEOUT = 120.0
+TIMEOUT_OF_A_PAGE = 0.05
 ENTRY = "pagefind-entry.json"
 # Pagefind brings an interface of its own; the site has one, and needs the index alone.
 UNUSED = ("*-ui*", "*highlight*", "*playground*")
@@ -29,17 +30,23 @@ def index(folder: Path) -> None:
         return
     place = f"pagefind/{build}"
     command = [sys.executable, "-m", "pagefind", "--site", str(folder), "--output-subdir", place]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+    limit = TIMEOUT + len(pages) * TIMEOUT_OF_A_PAGE
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
+    except subprocess.TimeoutExpired:
+        raise BuildError(_failure(f"no index within {limit:g} s")) from None
     if done.returncode != 0:
         said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-        rule = "every page can be searched for"
-        raise BuildError(
-            Finding("site", 1, "search index", said[-1] if said else "", rule, "run `make site`")
-        )
+        raise BuildError(_failure(said[-1] if said else ""))
     for pattern in UNUSED:
         for path in (folder / place).glob(pattern):
             path.unlink()
     _settle(folder / place / ENTRY)
+
+
+def _failure(said: str) -> Finding:
+    rule = "every page can be searched for"
+    return Finding("site", 1, "search index", said, rule, "run `make site`")
 
 
 def _settle(entry: Path) -> None:
