@@ -9,7 +9,7 @@ from functools import singledispatchmethod
 from typing import Any
 
 from calculators import contract
-from pipeline import calculations, cards, drawings, expressions, references
+from pipeline import calculations, cards, charts, drawings, expressions, references
 from pipeline.calculations import CalculationError, Calculations, Question
 from pipeline.errors import Finding, as_warnings, suggest
 from pipeline.holes import (
@@ -21,13 +21,14 @@ from pipeline.holes import (
     ExerciseHole,
     FigureHole,
     Hole,
+    PlotHole,
     RecordHole,
     TermHole,
     ValueHole,
 )
 from pipeline.model import BoundPage, Document, Parsed, Record, Resolved
 from pipeline.plots import PlotError
-from pipeline.views import Bound, CalculatorView, View
+from pipeline.views import Bound, CalculatorView, PlotView, View
 
 PlotRenderer = Callable[[Sequence[Mapping[str, Any]]], Sequence[str]]
 HOME_CALCULATOR = "two_replica_ledger"
@@ -70,6 +71,7 @@ class Binder:
 
     def prepare(self, documents: Iterable[Document]) -> None:
         """Ask all questions and draw all plots of the pages, each in one batch."""
+        documents = list(documents)
         asked = [question for document in documents for question in _questions(document)]
         asked += [self._home_question(language.id) for language in self.book.languages]
         self.calculations.ask(asked)
@@ -80,7 +82,15 @@ class Binder:
             for spec in answer["plots"].values() if answer and question.language else ():
                 key = json.dumps(spec, sort_keys=True)
                 if key not in self.drawn:
-                    specs[key], owners[key] = spec, question.name
+                    specs[key], owners[key] = spec, f"calculators/{question.name}.py"
+        for hole, file in _plots(documents):
+            try:
+                spec = charts.spec(self._record(hole.name), hole)
+            except expressions.ExpressionError:
+                continue  # said where the page is bound
+            key = json.dumps(spec, sort_keys=True)
+            if key not in self.drawn:
+                specs[key], owners[key] = spec, file
         self._draw(specs, owners)
 
     def _draw(self, specs: dict[str, Mapping[str, Any]], owners: Mapping[str, str]) -> None:
@@ -92,16 +102,15 @@ class Binder:
             except PlotError as error:
                 key = list(specs)[error.index]
                 del specs[key]
-                name = owners[key]
                 self.drawn[key] = ""
                 self.findings.append(
                     Finding(
-                        f"calculators/{name}.py",
+                        owners[key],
                         1,
                         "plot cannot be drawn",
-                        name,
+                        str(error.spec["key"]),
                         error.message,
-                        "mend the calculator",
+                        "mend what it is made from",
                     )
                 )
 
@@ -159,6 +168,13 @@ class Binder:
     @view.register
     def _(self, hole: RecordHole, document: Document) -> View:
         return cards.card(self.book, self._record(hole.name), document.language, hole.show)
+
+    @view.register
+    def _(self, hole: PlotHole, _: Document) -> View:
+        record = self._record(hole.name)
+        svg = self.drawn[json.dumps(charts.spec(record, hole), sort_keys=True)]
+        rows = tuple(map(tuple, charts.rows(record, hole)))
+        return PlotView(svg, hole.alt, (hole.x, *hole.labels), rows, hole.name)
 
     @view.register
     def _(self, hole: FigureHole, document: Document) -> View:
@@ -232,6 +248,14 @@ class Binder:
 def _with_plot(html: str, key: str, svg: str) -> str:
     pattern = re.compile(_CANVAS.format(key=re.escape(key)), re.DOTALL)
     return pattern.sub(lambda found: found.group(1) + svg + found.group(2), html, count=1)
+
+
+def _plots(documents: Iterable[Document]) -> Iterator[tuple[PlotHole, str]]:
+    """The plots of records on these pages, and the files that ask for them."""
+    for document in documents:
+        for hole in document.holes:
+            if isinstance(hole, PlotHole):
+                yield hole, document.file
 
 
 def _questions(document: Document) -> Iterator[Question]:

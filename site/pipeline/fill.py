@@ -20,6 +20,7 @@ from pipeline.holes import (
     FormulaHole,
     Hole,
     NoticeHole,
+    PlotHole,
     RecordHole,
     TermHole,
     ValueHole,
@@ -144,6 +145,18 @@ class Filler:
             return UNBOUND
         return self._part(
             "record", id=hole.id, record=view, caption=single(self.fill(hole.caption))
+        )
+
+    @hole.register
+    def _(self, hole: PlotHole, view: View) -> str:
+        if view is None:
+            return UNBOUND
+        return self._part(
+            "plot",
+            id=hole.id,
+            number=hole.number,
+            plot=view,
+            caption=single(self.fill(hole.caption)),
         )
 
     @hole.register

@@ -102,6 +102,26 @@ class RecordHole:
 
 
 @dataclass(frozen=True)
+class PlotHole:
+    """A plot of a record's lists; `step` is the x between the values of a plain list."""
+
+    line: int
+    name: str
+    id: str
+    number: int
+    series: tuple[Binding, ...]
+    labels: tuple[str, ...]
+    roles: tuple[str, ...]
+    kind: str
+    scale: str
+    step: float
+    x: str
+    y: str
+    alt: str
+    caption: str
+
+
+@dataclass(frozen=True)
 class FigureHole:
     """A figure of the chapter's folder."""
 
@@ -143,6 +163,7 @@ Hole = (
     | ChapterHole
     | CalculatorHole
     | RecordHole
+    | PlotHole
     | FigureHole
     | ExerciseHole
     | NoticeHole

@@ -88,6 +88,17 @@ class RecordView:
 
 
 @dataclass(frozen=True)
+class PlotView:
+    """A record's plot: drawn, in words, and as the rows of its data table."""
+
+    svg: str
+    alt: str
+    labels: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    record: str
+
+
+@dataclass(frozen=True)
 class Reference:
     """A resolved link: where it goes, what it shows, what hovering it tells."""
 
@@ -115,4 +126,4 @@ class CitationView:
     href: str
 
 
-View = Bound | CalculatorView | RecordView | Reference | FigureView | CitationView | None
+View = Bound | CalculatorView | RecordView | PlotView | Reference | FigureView | CitationView | None

@@ -14,6 +14,7 @@ from pipeline.holes import (
     ExerciseHole,
     FigureHole,
     FormulaHole,
+    PlotHole,
     RecordHole,
     ValueHole,
 )
@@ -103,6 +104,9 @@ def _things(item: Document) -> dict[str, list[tuple[str, int]]]:
             case RecordHole():
                 shown = " ".join([hole.name, *(binding.text for binding in hole.show)])
                 found["record"].append((shown, hole.line))
+            case PlotHole():
+                shown = " ".join([hole.id, *(binding.text for binding in hole.series)])
+                found["figure"].append((shown, hole.line))
             case FigureHole():
                 found["figure"].append((f"{hole.id} {hole.file}", hole.line))
             case ExerciseHole():

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pipeline.directives import admonitions, calculator, exercise, figure, math, record
+from pipeline.directives import admonitions, calculator, exercise, figure, math, plot, record
 from pipeline.directives.base import Directive, Rules
 
 REGISTER = (
     calculator.register,
     record.register,
+    plot.register,
     figure.register,
     exercise.register,
     admonitions.register,
