@@ -1,0 +1,242 @@
+"""How pages look: columns, room on a phone, themes, targets, paper, weight, and what axe finds."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from tests.browser.server import MOUNT, Host
+
+ROOT = Path(__file__).resolve().parents[2]
+AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
+CHAPTERS = ("en/denominator/", "zh-cn/denominator/")
+PHONE = {"width": 360, "height": 780}
+DESK = {"width": 1440, "height": 900}
+FIRST_VIEW = 150_000
+SAVES_DATA = """
+Object.defineProperty(navigator, 'connection', {value: {saveData: true, addEventListener() {}}});
+"""
+OVER_THE_EDGE = """
+() => [...document.querySelectorAll('body *')]
+  .filter((e) => e.getBoundingClientRect().right > 361)
+  .filter((e) => !e.closest('.table-scroll, pre, .equation-body, .grid, .sr-only, .katex-mathml'))
+  .map((e) => e.outerHTML.slice(0, 80))
+"""
+SMALL_TARGETS = """
+(least) => [...document.querySelectorAll('button, input, select, summary, nav a')]
+  .filter((e) => e.checkVisibility({visibilityProperty: true}))
+  .filter((e) => !e.matches('[type=checkbox], [type=radio]') || !e.closest('label'))
+  .map((e) => [e.getBoundingClientRect(), e.outerHTML.slice(0, 100)])
+  .filter(([box]) => box.height && (box.height < least || box.width < 24))
+  .map(([box, html]) => `${box.width.toFixed(1)}x${box.height.toFixed(1)} ${html}`)
+"""
+SLANTED_CHINESE = r"""
+() => [...document.querySelectorAll('body *')]
+  .filter((e) => [...e.childNodes].some((n) => n.nodeType === 3 && /\p{Script=Han}/u.test(n.data)))
+  .filter((e) => getComputedStyle(e).fontStyle !== 'normal' && e.checkVisibility())
+  .map((e) => e.outerHTML.slice(0, 80))
+"""
+
+
+def addresses(built: Path) -> list[str]:
+    """Every page of the site, relative to its root."""
+    found = [path.parent.relative_to(built).as_posix() for path in built.rglob("index.html")]
+    return sorted("" if folder == "." else f"{folder}/" for folder in found)
+
+
+def quiet(browser: Browser, **options: Any) -> BrowserContext:
+    """A context whose pages do not start Python: they look the same without it."""
+    context = browser.new_context(**options)
+    context.add_init_script(SAVES_DATA)
+    return context
+
+
+@pytest.fixture
+def phone(browser: Browser) -> Iterator[Page]:
+    context = quiet(browser, viewport=PHONE, has_touch=True, is_mobile=True)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def desk(browser: Browser) -> Iterator[Page]:
+    context = quiet(browser, viewport=DESK)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("language", ["en", "zh-cn"])
+def test_axe_finds_nothing(
+    language: str, theme: Any, browser: Browser, host: Host, built: Path
+) -> None:
+    context = quiet(browser, viewport=DESK, color_scheme=theme, bypass_csp=True)
+    page = context.new_page()
+    found: list[str] = []
+    for address in addresses(built):
+        if address and not address.startswith(language):
+            continue
+        page.goto(host.url + address)
+        page.add_script_tag(path=AXE)
+        for violation in page.evaluate("axe.run()")["violations"]:
+            for node in violation["nodes"]:
+                found.append(f"{address} {violation['id']}: {node['html'][:120]}")
+    context.close()
+    assert found == []
+
+
+def test_axe_sees_a_fault(browser: Browser, host: Host) -> None:
+    context = quiet(browser, bypass_csp=True)
+    page = context.new_page()
+    page.goto(host.url + CHAPTERS[0])
+    page.evaluate("document.querySelector('.opening p').style.color = '#ddd'")
+    page.add_script_tag(path=AXE)
+    assert [v["id"] for v in page.evaluate("axe.run()")["violations"]] == ["color-contrast"]
+    context.close()
+
+
+def test_no_page_is_wider_than_a_phone(phone: Page, host: Host, built: Path) -> None:
+    over: dict[str, Any] = {}
+    for address in addresses(built):
+        phone.goto(host.url + address)
+        if phone.evaluate("document.documentElement.scrollWidth") > PHONE["width"]:
+            over[address] = phone.evaluate(OVER_THE_EDGE)
+    assert over == {}
+
+
+def test_targets_are_large_enough_for_a_finger(phone: Page, host: Host) -> None:
+    phone.goto(host.url + CHAPTERS[0])
+    assert phone.evaluate("matchMedia('(pointer: coarse)').matches")
+    assert phone.evaluate(SMALL_TARGETS, 44) == []
+
+
+@pytest.mark.parametrize("address", ["en/", *CHAPTERS, "en/clipping/"])
+def test_targets_are_large_enough_for_a_pointer(address: str, desk: Page, host: Host) -> None:
+    desk.goto(host.url + address)
+    assert desk.evaluate(SMALL_TARGETS, 24) == []
+
+
+@pytest.mark.parametrize("address", CHAPTERS)
+def test_three_columns_on_a_wide_screen(address: str, desk: Page, host: Host) -> None:
+    desk.goto(host.url + address)
+    boxes = [
+        desk.locator(selector).first.bounding_box()
+        for selector in (".chapters", ".prose > p", ".contents")
+    ]
+    chapters, text, contents = [box for box in boxes if box]
+    assert chapters["x"] + chapters["width"] < text["x"]
+    assert text["x"] + text["width"] < contents["x"]
+    assert contents["x"] + contents["width"] <= DESK["width"]
+
+
+def test_a_line_holds_about_seventy_characters(desk: Page, host: Host) -> None:
+    desk.goto(host.url + CHAPTERS[0])
+    lengths = desk.evaluate("""() => [...document.querySelectorAll('.prose > p')]
+      .filter((p) => !p.querySelector('.katex') && p.offsetHeight > 150)
+      .map((p) => p.textContent.length / Math.round(p.offsetHeight / 28.8))""")
+    assert lengths
+    assert all(55 <= length <= 80 for length in lengths)
+
+
+def test_chapters_open_as_a_sheet_on_a_phone(phone: Page, host: Host) -> None:
+    phone.goto(host.url + CHAPTERS[0])
+    sheet = phone.locator(".chapters")
+    assert sheet.is_hidden()
+    phone.locator(".chapters-open").click()
+    assert sheet.locator("[aria-current=page]").is_visible()
+    phone.keyboard.press("Escape")
+    assert sheet.is_hidden()
+
+
+def test_the_theme_is_chosen_kept_and_there_before_the_first_paint(desk: Page, host: Host) -> None:
+    desk.goto(host.url + CHAPTERS[0])
+    background = "getComputedStyle(document.documentElement).backgroundColor"
+    light = desk.evaluate(background)
+    button = desk.locator("wiki-theme button")
+    seen = [button.get_attribute("aria-label")]
+    for _ in range(2):
+        button.click()
+        seen.append(button.get_attribute("aria-label"))
+    assert len(set(seen)) == 3
+    dark = desk.evaluate(background)
+    assert dark != light
+    desk.add_init_script("""new PerformanceObserver(() => {
+      window.first ??= getComputedStyle(document.documentElement).backgroundColor;
+    }).observe({type: 'paint'})""")
+    desk.reload(wait_until="networkidle")
+    assert desk.evaluate("window.first") == dark
+    button.click()
+    assert desk.evaluate(background) == light
+    assert desk.locator("html").get_attribute("data-theme") == "system"
+
+
+def test_what_is_right_and_what_is_not_differ_by_sign_and_word(desk: Page, host: Host) -> None:
+    desk.goto(host.url + CHAPTERS[0])
+    for role, sign in (("correct", "✓"), ("implemented", "△")):
+        head = desk.locator(f".calc-metrics .role-{role} dt").first
+        assert head.locator(".sign").inner_text() == sign
+        assert head.locator(".role").inner_text() == role
+
+
+def test_chinese_is_never_slanted(desk: Page, host: Host, built: Path) -> None:
+    for address in addresses(built):
+        if address.startswith("zh-cn"):
+            desk.goto(host.url + address)
+            assert desk.evaluate(SLANTED_CHINESE) == []
+
+
+def test_paper_has_the_results_and_no_navigation(desk: Page, host: Host) -> None:
+    desk.goto(host.url + CHAPTERS[0])
+    desk.emulate_media(media="print", color_scheme="dark")
+    for selector in (".masthead", ".chapters", ".contents", ".turn", ".calc-actions"):
+        assert desk.locator(selector).first.is_hidden(), selector
+    for selector in (".calc-verdict", ".calc-table", ".katex", "wiki-record", "figure svg"):
+        assert desk.locator(selector).first.is_visible(), selector
+    ink = "getComputedStyle(document.body).color"
+    assert desk.evaluate(ink) == "rgb(0, 0, 0)"
+
+
+def test_nothing_moves_for_those_who_ask_for_it(desk: Page, host: Host) -> None:
+    desk.emulate_media(reduced_motion="reduce")
+    desk.goto(host.url + CHAPTERS[0])
+    assert desk.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
+    durations = desk.evaluate("""() => [...document.querySelectorAll('body *')]
+      .map((e) => Math.max(...getComputedStyle(e).transitionDuration.split(',').map(parseFloat)))
+      .filter((seconds) => seconds > 0.001)""")
+    assert durations == []
+
+
+def compressed(built: Path, address: str, paths: set[str]) -> int:
+    """What a page and its files weigh when a host compresses what is text."""
+    page = (built / address / "index.html").read_bytes()
+    total = len(gzip.compress(page, 9))
+    for path in paths:
+        data = (built / path).read_bytes()
+        total += len(data) if path.endswith(".woff2") else len(gzip.compress(data, 9))
+    return total
+
+
+def asked_by(page: Page, url: str) -> set[str]:
+    """The paths that a page itself asks for; its service worker keeps more, later."""
+    urls: list[str] = []
+    page.on("request", lambda request: urls.append(request.url))
+    page.goto(url, wait_until="networkidle")
+    return {urlsplit(found).path.removeprefix(MOUNT) for found in urls}
+
+
+def test_the_first_view_is_light(browser: Browser, host: Host, built: Path) -> None:
+    heavy = {}
+    for address in addresses(built):
+        context = quiet(browser, viewport=DESK)
+        asked = asked_by(context.new_page(), host.url + address)
+        context.close()
+        weight = compressed(built, address, asked - {address})
+        if weight >= FIRST_VIEW:
+            heavy[address] = weight
+    assert heavy == {}
