@@ -217,8 +217,8 @@ def test_a_plot_that_cannot_be_drawn_is_named_and_the_others_are_drawn(root: Pat
 
     resolved = bind(wikis.parsed(root), draw_plots)
     assert [str(item) for item in resolved.findings] == [
-        "calculators/lr_schedule.py:1: plot cannot be drawn 'lr_schedule': no such "
-        "mark; mend the calculator"
+        "calculators/lr_schedule.py:1: plot cannot be drawn 'curve': no such "
+        "mark; mend what it is made from"
     ]
     assert calls[1] == calls[0] - 1
 

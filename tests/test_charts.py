@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+
 from pipeline import charts, expressions
 from pipeline.holes import PlotHole
 from pipeline.model import Record

@@ -33,9 +33,9 @@ def build(page: Page, call: Call, caption: str) -> str:
             return ""
     kind = _one_of(page, call, "type", KINDS)
     scale = _one_of(page, call, "scale", SCALES)
-    for role in roles:
-        if role not in ROLES:
-            page.error(call.line, "unknown role", role, f"it is one of {', '.join(ROLES)}", "correct roles")
+    for role in set(roles) - set(ROLES):
+        rule = f"it is one of {', '.join(ROLES)}"
+        page.error(call.line, "unknown role", role, rule, "correct roles")
     for option in ("x", "y", "alt"):
         if not call.options.get(option):
             page.error(call.line, "plot without a text", option, "x, y and alt say it", "add it")
