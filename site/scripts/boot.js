@@ -25,7 +25,7 @@ const WASM = "pyodide.asm.wasm";
 
 /** @param {string} name */
 function isNeeded(name) {
-  return /\.(py|so)$/.test(name) && !name.includes("/tests/");
+  return /\.(pyc?|so)$/.test(name) && !name.includes("/tests/");
 }
 
 /**

@@ -66,4 +66,5 @@ export const SERVICE = Object.freeze({
   keep: "keep",
   language: "language",
   build: "build",
+  takeOver: "take-over",
 });

@@ -1,6 +1,6 @@
 /** The page's side of the service worker: what to keep, and a word when a newer site is there. */
 
-import { LIMITS, SERVICE, STATES } from "./constants.js";
+import { LIMITS, SERVICE, TAGS } from "./constants.js";
 import { base, build, language, manifestAddress, savesData, seen, whenIdle, workerAddress } from "./environment.js";
 import { runtime } from "./runtime.js";
 import { textButton } from "./status.js";
@@ -26,14 +26,28 @@ function buildOf(worker) {
   });
 }
 
-async function tellOfUpdate() {
-  const worker = navigator.serviceWorker.controller;
-  if (!worker || document.querySelector(".update-notice") || (await buildOf(worker)) === build()) return;
+/** A service worker of another build waits: offer it. One of this page's own build may take over. @param {ServiceWorker} worker */
+async function offerUpdate(worker) {
+  if ((await buildOf(worker)) === build()) return worker.postMessage({ kind: SERVICE.takeOver });
+  if (document.querySelector(".update-notice")) return;
   const notice = document.createElement("p");
   notice.className = "update-notice";
   notice.setAttribute("role", "status");
-  notice.append(say("update_ready"), " ", textButton(say("update_load"), () => location.reload()));
+  notice.append(say("update_ready"), " ", textButton(say("update_load"), () => {
+    navigator.serviceWorker.addEventListener("controllerchange", () => location.reload(), { once: true });
+    worker.postMessage({ kind: SERVICE.takeOver });
+  }));
   document.body.append(notice);
+}
+
+/** @param {ServiceWorkerRegistration} registration */
+function watchUpdates(registration) {
+  const look = () => {
+    if (registration.waiting) void offerUpdate(registration.waiting);
+  };
+  registration.addEventListener("updatefound", () => registration.installing?.addEventListener("statechange", look));
+  registration.installing?.addEventListener("statechange", look);
+  look();
 }
 
 /** The service worker that runs, once it does. @param {ServiceWorkerRegistration} registration */
@@ -46,34 +60,31 @@ export async function keepOffline() {
   navigator.serviceWorker.addEventListener("message", ({ data, ports }) => {
     if (data.kind === SERVICE.build) ports[0]?.postMessage(build());
   });
-  navigator.serviceWorker.addEventListener("controllerchange", () => void tellOfUpdate());
   await seen();
-  await new Promise((resolve) => whenIdle(() => resolve(undefined), LIMITS.idleStart));
+  await restOfRuntime();
   try {
     const registration = await navigator.serviceWorker.register(`${base}sw.js`, { updateViaCache: "none" });
+    watchUpdates(registration);
     const worker = await whenActive(registration);
     if (!worker) return;
-    void tellOfUpdate();
     ask(worker);
-    if (!savesData()) whenRuntimeRests(() => {
-      ask(worker);
-      worker.postMessage({ kind: SERVICE.language, build: build(), language });
-    });
+    runtime.addEventListener("state", () => runtime.state === "ready" && ask(worker));
+    if (!savesData()) worker.postMessage({ kind: SERVICE.language, build: build(), language });
   } catch {
     // No service worker here (a private window, a policy): the site works without one.
   }
 }
 
-/** Call `action` when Python runs, cannot run, or is not wanted by this page. @param {() => void} action */
-function whenRuntimeRests(action) {
-  const isResting = () => runtime.state === "ready" || runtime.state === "failed";
-  if (isResting() || !document.querySelector(`wiki-calculator[data-state="${STATES.static}"], wiki-calculator[data-state="${STATES.starting}"]`)) {
-    return whenIdle(action, LIMITS.idleStart);
-  }
-  const check = () => {
-    if (!isResting()) return;
-    runtime.removeEventListener("state", check);
-    whenIdle(action, LIMITS.idleStart);
-  };
-  runtime.addEventListener("state", check);
+/** Resolves when Python runs, cannot run, or is not wanted by this page, and the browser is idle. */
+function restOfRuntime() {
+  return new Promise((resolve) => {
+    const check = () => {
+      const isWanted = document.querySelector(TAGS.calculator) && !savesData();
+      if (isWanted && (runtime.state === "off" || runtime.state === "starting")) return;
+      runtime.removeEventListener("state", check);
+      whenIdle(() => resolve(undefined), LIMITS.idleStart);
+    };
+    runtime.addEventListener("state", check);
+    check();
+  });
 }

@@ -5,7 +5,7 @@
  * is enough, and one cache serves all builds. Pages and the few files with plain names (records,
  * the web manifest) are kept in a cache of their build, and only if they have the SHA-256 that the
  * build's manifest states. A page names its build in what it asks for (`?build=HASH`), so that an
- * old page still open after an update gets what belongs to it, or nothing.
+ * old page still open after an update is never answered from the cache of another build.
  */
 
 import { SERVICE } from "./constants.js";
@@ -53,7 +53,6 @@ async function install() {
   await (await caches.open(cacheOf(BUILD))).put(root + MANIFEST, response);
   const shell = Object.keys(manifest.files).filter((path) => /^assets\/[^/]+\.(css|js)$/.test(path));
   await Promise.all(shell.map((path) => keep(path, manifest)));
-  await scope.skipWaiting();
 }
 
 /**
@@ -146,12 +145,13 @@ function offlinePage(path) {
   return new Response(html, { status: 503, headers: { "content-type": "text/html; charset=utf-8" } });
 }
 
-/** A file whose path says what it is. @param {Request} request */
-async function hashedFile(request) {
+/** A file whose path says what it is. @param {FetchEvent} event */
+async function hashedFile(event) {
+  const { request } = event;
   const cached = request.cache === "reload" ? undefined : await caches.match(request.url, { cacheName: HASHED });
   if (cached) return cached;
   const response = await fetch(request);
-  if (response.status === 200) await put(HASHED, request.url, response.clone());
+  if (response.status === 200) event.waitUntil(put(HASHED, request.url, response.clone()));
   return response;
 }
 
@@ -163,8 +163,9 @@ async function plainFile(path, build) {
   const response = await fetch(root + path);
   const entry = (await manifestOf(build))?.files[path];
   if (!entry || !response.ok) return response;
-  const isRight = await putIfRight(name, root + path, response.clone(), entry.sha256);
-  return isRight ? response : new Response(null, { status: 409, statusText: "of another build" });
+  // One that is not this build's is not kept; the page that asked judges what it says.
+  await putIfRight(name, root + path, response.clone(), entry.sha256);
+  return response;
 }
 
 /** @param {FetchEvent} event */
@@ -174,7 +175,7 @@ function answer(event) {
   if (request.mode === "navigate") return event.respondWith(page(event));
   const path = pathOf(request.url, root);
   const build = new URL(request.url).searchParams.get("build");
-  if (isHashed(path)) event.respondWith(hashedFile(request));
+  if (isHashed(path)) event.respondWith(hashedFile(event));
   else if (build) event.respondWith(plainFile(path, build));
 }
 
@@ -199,11 +200,14 @@ async function keepLanguage(language) {
 }
 
 scope.addEventListener("install", (event) => event.waitUntil(install()));
-scope.addEventListener("activate", (event) => event.waitUntil(scope.clients.claim().then(prune)));
+// It takes over open pages only when one of them asks: a page whose Python is just starting would
+// lose requests that are on their way.
+scope.addEventListener("activate", (event) => event.waitUntil(prune()));
 scope.addEventListener("fetch", answer);
 scope.addEventListener("message", (event) => {
   const { data, ports } = event;
   if (data.kind === SERVICE.keep) event.waitUntil(keepFor(data));
   else if (data.kind === SERVICE.language && data.build === BUILD) event.waitUntil(keepLanguage(data.language));
   else if (data.kind === SERVICE.build) ports[0]?.postMessage(BUILD);
+  else if (data.kind === SERVICE.takeOver) event.waitUntil(scope.skipWaiting());
 });
