@@ -108,7 +108,9 @@ class Controls:
             "</div>"
             for i, v in enumerate(value or ())
         )
-        body = f'<div class="entries">{entries}</div>{self._row_buttons("entry")}'
+        is_fixed = spec.min_length == spec.max_length
+        buttons = "" if is_fixed else self._row_buttons("entry")
+        body = f'<div class="entries">{entries}</div>{buttons}'
         return "vector", self._switch(field, spec, value) + body
 
     def _switch(self, field: str, spec: ListSpec, value: Any) -> str:
