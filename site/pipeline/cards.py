@@ -33,6 +33,7 @@ def card(book: Book, record: Record, language: str, show: tuple[Binding, ...] = 
         claims=tuple(_claim(item) for item in body["claims"]),
         rows=tuple(Row(path_text(b), value(record, b)) for b in show),
         missing=tuple(_missing(book, body["experiment"])),
+        recompute=book.recompute.get(body["experiment"], ""),
     )
 
 

@@ -50,6 +50,7 @@ def load(options: Options) -> Book:
         cases=read_cases(reader, ids),
         experiments=tables.experiments(reader, ids),
         strings=read_strings(languages),
+        recompute=tables.recompute(reader),
         findings=tuple(reader.findings),
     )
 

@@ -116,6 +116,7 @@ class Book:
     experiments: Mapping[str, Mapping[str, str]]
     strings: Mapping[str, Mapping[str, Any]]
     findings: tuple[Finding, ...] = ()
+    recompute: Mapping[str, str] = field(default_factory=dict)
 
 
 # -- parse -------------------------------------------------------------------------------------

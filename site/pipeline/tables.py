@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ from pipeline.model import Language, Part, Term
 from pipeline.views import Source
 
 EXPERIMENTS = "content/experiments.toml"
+RECOMPUTE = "content/recompute.toml"
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 
 
@@ -199,3 +201,14 @@ def experiments(reader: Reader, languages: Sequence[str]) -> dict[str, dict[str,
         name: {language: table.text_of(entry, name, language) for language in languages}
         for name, entry in table.unique().items()
     }
+
+
+def recompute(reader: Reader) -> dict[str, str]:
+    """content/recompute.toml: experiment -> JSON of what a calculator computes again of it."""
+    if not (reader.root / RECOMPUTE).exists():
+        return {}
+    found: dict[str, list[dict[str, Any]]] = {}
+    for entry in Table(reader, RECOMPUTE, "recompute").entries:
+        kept = {key: entry[key] for key in ("calculator", "inputs", "pairs")}
+        found.setdefault(str(entry["experiment"]), []).append(kept)
+    return {name: json.dumps(tasks) for name, tasks in found.items()}

@@ -69,7 +69,10 @@ class ClaimView:
 
 @dataclass(frozen=True)
 class RecordView:
-    """A record as a card shows it; `missing` are (backend, command) without a record."""
+    """A record as a card shows it; `missing` are (backend, command) without a record.
+
+    `recompute` is JSON of what a calculator computes again of it, empty where none does.
+    """
 
     name: str
     experiment: str
@@ -85,6 +88,7 @@ class RecordView:
     claims: tuple[ClaimView, ...]
     rows: tuple[Row, ...]
     missing: tuple[tuple[str, str], ...]
+    recompute: str = ""
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,9 @@
  * (`data-recompute`), numpy in this page computes the same numbers again.
  */
 
-import { build } from "./environment.js";
+import { build, language } from "./environment.js";
 import { sha256 } from "./files.js";
 import { runtime } from "./runtime.js";
-import { textButton } from "./status.js";
 import { say } from "./words.js";
 
 /** @typedef {{calculator: string, inputs: Record<string, any>, pairs: [string, string][]}} Recompute */
@@ -29,10 +28,7 @@ export async function recordHash(record) {
 export class WikiRecord extends HTMLElement {
   connectedCallback() {
     this.querySelector("[data-action=check]")?.addEventListener("click", () => this.#check());
-    const actions = this.querySelector(".record-actions");
-    if (this.dataset["recompute"] && actions) {
-      actions.append(" ", textButton(say("recompute"), () => this.#recompute()));
-    }
+    this.querySelector("[data-action=recompute]")?.addEventListener("click", () => this.#recompute());
   }
 
   async #fetch() {
@@ -67,22 +63,26 @@ export class WikiRecord extends HTMLElement {
   }
 
   async #recompute() {
-    /** @type {Recompute} */
-    const { calculator, inputs, pairs } = JSON.parse(this.dataset["recompute"] ?? "{}");
+    /** @type {Recompute[]} */
+    const tasks = JSON.parse(this.dataset["recompute"] ?? "[]");
     this.#say(say("starting"), "");
     try {
       const record = JSON.parse(await this.#fetch());
-      const language = document.documentElement.lang.toLowerCase();
-      const answer = await runtime.request(this.id, { calculator, inputs, language });
-      if (!answer?.ok) throw new Error(answer?.message ?? "");
-      const lines = pairs.map(([recordPath, path]) => compare(valueAt(record, recordPath), valueAt(answer.values, path), path));
-      this.#say(lines.join("\n"), "");
+      const lines = [];
+      for (const { calculator, inputs, pairs } of tasks) {
+        const answer = await runtime.request(this.id, { calculator, inputs, language });
+        if (!answer?.ok) throw new Error(answer?.message ?? "");
+        for (const [there, here] of pairs) {
+          lines.push(compare(there, valueAt(record, there), valueAt(answer.values, here)));
+        }
+      }
+      this.#say(lines.join("\n"), "computed");
     } catch (error) {
       this.#say(say("recompute_failed", { detail: detailOf(error) }), "missing");
     }
   }
 
-  /** @param {string} text @param {string} outcome match, mismatch, missing or nothing */
+  /** @param {string} text @param {string} outcome match, mismatch, missing, computed or nothing */
   #say(text, outcome) {
     const message = /** @type {HTMLElement} */ (this.querySelector("[data-message]"));
     message.dataset["outcome"] = outcome;
@@ -91,11 +91,12 @@ export class WikiRecord extends HTMLElement {
   }
 }
 
-/** @param {any} record @param {any} here @param {string} path */
-function compare(record, here, path) {
-  const [a, b] = [record, here].map((value) => (Array.isArray(value) ? value.flat(Infinity) : [value]).map(Number));
-  const largest = Math.max(...(a ?? []).map((value, i) => Math.abs(value - (b?.[i] ?? NaN))));
-  return `${path}: ${say("recompute_same", { here: JSON.stringify(here), record: JSON.stringify(record), difference: largest.toPrecision(3) })}`;
+/** Both numbers (or lists of them) and the largest difference. @param {string} path @param {any} record @param {any} here */
+function compare(path, record, here) {
+  const [there = [], own = []] = [record, here].map((value) => [value].flat(Infinity).map(Number));
+  const largest = Math.max(...there.map((value, i) => Math.abs(value - (own[i] ?? NaN))));
+  const words = { here: JSON.stringify(here), record: JSON.stringify(record), difference: largest.toPrecision(2) };
+  return `${path}: ${say("recompute_same", words)}`;
 }
 
 /** @param {unknown} error */
