@@ -55,7 +55,7 @@ class Calculations:
                 self.answers[question] = json.loads(kept[key])
                 continue
             try:
-                answer = _answer(question)
+                answer = compute(question)
             except CalculationError as error:
                 self.errors[question] = error
             else:
@@ -75,7 +75,8 @@ class Calculations:
         return content_key(code_digest(), self.digests[question.name], repr(question))
 
 
-def _answer(question: Question) -> Any:
+def compute(question: Question) -> Any:
+    """The answer to a question. Raises `CalculationError`; nothing is kept."""
     try:
         inputs = json.loads(question.inputs)
         given, result = contract.evaluate(question.name, inputs)

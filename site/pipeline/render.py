@@ -34,17 +34,21 @@ def render(resolved: Resolved, publish: Publish) -> Rendered:
     return Rendered(resolved, renderer.assets, pages, renderer.files(), renderer.findings())
 
 
-def environment(cache: Path) -> Environment:
-    """Templates that escape by default and refuse a name that is not there."""
-    compiled = cache / "templates"
-    compiled.mkdir(parents=True, exist_ok=True)
+def environment(cache: Path | None) -> Environment:
+    """Templates that escape by default and refuse a name that is not there.
+
+    Without a folder to keep them in they are read again whenever they change.
+    """
+    compiled = cache / "templates" if cache else None
+    if compiled:
+        compiled.mkdir(parents=True, exist_ok=True)
     return Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
-        auto_reload=False,
-        bytecode_cache=FileSystemBytecodeCache(str(compiled)),
+        auto_reload=compiled is None,
+        bytecode_cache=FileSystemBytecodeCache(str(compiled)) if compiled else None,
     )
 
 

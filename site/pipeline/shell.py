@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +47,12 @@ class Shell:
             language: {entry["slug"]: at for at, entry in enumerate(entries)}
             for language, entries in self.entries.items()
         }
+
+    def continued(self, parsed: Parsed, filled: Mapping[tuple[str, str], Filled]) -> Shell:
+        """The same surroundings for pages whose titles and order are as they were."""
+        other = copy(self)
+        other.book, other.documents, other.filled = parsed.book, parsed.documents, filled
+        return other
 
     def _entries(self, language: str) -> list[dict[str, Any]]:
         """The chapters of a language in order, each with its part's id."""

@@ -1,0 +1,63 @@
+"""What the terminal says: progress, and what is wrong with the line it is about."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pipeline import faults
+from pipeline.code import PROJECT
+from pipeline.errors import Finding
+
+MAX_LISTED = 20
+MAX_NAMES = 3
+
+
+def say(text: str) -> None:
+    """A line with the time."""
+    print(f"{time.strftime('%H:%M:%S')}  {text}", flush=True)
+
+
+def named(names: Sequence[str]) -> str:
+    """Changed files in a line: the first of them, and how many there are."""
+    shown = ", ".join(names[:MAX_NAMES])
+    return shown if len(names) <= MAX_NAMES else f"{shown} and {len(names) - MAX_NAMES} more"
+
+
+def excerpt(finding: Finding, root: Path) -> str:
+    """The line that a finding is about; '' where it is about no line."""
+    for base in (root, PROJECT):
+        if (base / finding.file).is_file():
+            return faults.source_line(base / finding.file, finding.line)
+    return ""
+
+
+def described(finding: Finding, root: Path) -> dict[str, Any]:
+    """A finding for the page: its place, its message, the line itself."""
+    return {
+        "file": finding.file,
+        "line": finding.line,
+        "message": finding.message,
+        "source": excerpt(finding, root),
+        "level": finding.level,
+    }
+
+
+def report(findings: Sequence[Finding], root: Path) -> None:
+    """All findings, errors with the line they are about."""
+    errors = [item for item in findings if item.level == "error"]
+    warnings = len(findings) - len(errors)
+    for item in errors[:MAX_LISTED]:
+        print(f"\n{item}", file=sys.stderr)
+        line = excerpt(item, root)
+        if line:
+            print(f"  {item.line:>5} | {line}", file=sys.stderr)
+    if len(errors) > MAX_LISTED:
+        print(f"\nand {len(errors) - MAX_LISTED} more", file=sys.stderr)
+    if errors:
+        print(file=sys.stderr, flush=True)
+    if errors or warnings:
+        say(f"{len(errors)} errors, {warnings} warnings")

@@ -1,0 +1,67 @@
+/** What is wrong with the build, over the page: file and line, the line itself, and the mend. */
+
+/** @typedef {{file: string, line: number, message: string, source: string}} Trouble */
+
+const SHEET = `
+  :host { position: fixed; inset: auto 0 0; z-index: 1000; max-block-size: 40vh; overflow: auto;
+    background: var(--wiki-paper, Canvas); color: var(--wiki-ink, CanvasText);
+    border-block-start: 3px solid var(--wiki-implemented, Mark); font: 0.85rem/1.5 var(--wiki-sans, sans-serif); }
+  ol { margin: 0; padding: 0.75rem 1.25rem; list-style: none; }
+  li + li { margin-block-start: 0.75rem; }
+  p { margin: 0; }
+  pre { margin: 0.25rem 0 0; overflow-x: auto; font-family: var(--wiki-mono, monospace); }
+`;
+
+export class WikiTroubles extends HTMLElement {
+  #list = document.createElement("ol");
+
+  connectedCallback() {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(SHEET);
+    const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
+    root.adoptedStyleSheets = [sheet];
+    root.append(this.#list);
+    this.setAttribute("role", "alert");
+  }
+
+  /** @param {Trouble[]} troubles */
+  show(troubles) {
+    this.#list.replaceChildren(...troubles.map(item));
+  }
+}
+
+/** @param {Trouble} trouble */
+function item({ file, line, message, source }) {
+  const made = document.createElement("li");
+  const place = document.createElement("strong");
+  place.textContent = `${file}:${line}`;
+  const text = document.createElement("p");
+  text.append(place, ` ${message}`);
+  made.append(text);
+  if (source) {
+    const code = document.createElement("pre");
+    code.textContent = `${line} | ${source}`;
+    made.append(code);
+  }
+  return made;
+}
+
+customElements.define("wiki-troubles", WikiTroubles);
+
+/** @type {WikiTroubles | undefined} */
+let panel;
+
+/** @param {Trouble[]} troubles none: the panel goes away */
+export function showTroubles(troubles) {
+  if (troubles.length === 0) {
+    panel?.remove();
+    panel = undefined;
+    return;
+  }
+  if (!panel) {
+    panel = new WikiTroubles();
+    // Beside the body, whose parts are compared with the page that the server sent.
+    document.documentElement.append(panel);
+  }
+  panel.show(troubles);
+}
