@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import io
 import zipfile
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import Any
 import brotli
 import pytest
 
-from pipeline import repack, vendor
+from pipeline import bytecode, repack, vendor
+from pipeline.node import NodeError
 from pipeline.vendor import sha256
 from tests.runtimes import NUMPY, STANDARD, WHEEL, World, archive
 
@@ -104,3 +106,34 @@ def test_a_build_that_is_ended_leaves_nothing_half_made(
             world.runtime()
     assert list((world.cache / "runtime").iterdir()) == []
     assert world.runtime().wheel == WHEEL
+
+
+def test_compiled_modules_need_no_source_and_name_where_they_lie(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "library.zip"
+    path.write_bytes(archive({"compiled_one.py": 'def place():\n    "words"\n    raise KeyError\n',
+                              "left_as_it_is.py": "VALUE = 3\n"}))  # fmt: skip
+    bytecode.compile_archive(str(path), "/lib/", 2, "compiled_one.py".__eq__)
+    assert members(path.read_bytes()) == ["compiled_one.pyc", "left_as_it_is.py"]
+    monkeypatch.syspath_prepend(str(path))
+    module = importlib.import_module("compiled_one")
+    with pytest.raises(KeyError) as caught:
+        module.place()
+    assert str(caught.traceback[-1].path) == "/lib/compiled_one.py"
+    assert module.place.__doc__ is None
+    assert importlib.import_module("left_as_it_is").VALUE == 3
+
+
+def test_what_a_start_imports_is_compiled() -> None:
+    made = vendor.runtime(vendor.ROOT / ".cache")
+    library = members((made.folder / "python_stdlib.zip").read_bytes())
+    assert [path for path in library if path.endswith(".py")] == []
+    numpy = members((made.folder / made.wheel).read_bytes())
+    assert {"numpy/__init__.pyc", "numpy/linalg/_linalg.pyc", "numpy/ma/core.py"} <= set(numpy)
+
+
+def test_a_compiler_that_fails_is_quoted_in_one_line() -> None:
+    with pytest.raises(NodeError) as caught:
+        repack.compile_archives({"python_stdlib.zip": STANDARD, WHEEL: b"no archive"})
+    assert str(caught.value) == "compile.mjs: zipfile.BadZipFile: File is not a zip file"

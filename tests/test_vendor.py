@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from pipeline import vendor
-from pipeline.vendor import SourceError, sha256
+from pipeline import fetch, vendor
+from pipeline.fetch import SourceError
+from pipeline.vendor import sha256
 from tests.runtimes import NUMPY, WHEEL, World, archive
 
 LOCKED = "2ca46b70661caea8f9f8089d22495c7a24c120fc5881e68934ac3a04d3fc8a02"
@@ -115,9 +116,9 @@ def test_a_network_that_fails_says_how(
 
     monkeypatch.setattr("urllib.request.urlopen", refuse)
     with pytest.raises(SourceError) as caught:
-        vendor.from_cdn(WHEEL)
+        fetch.from_cdn(WHEEL)
     assert str(caught.value) == reason
-    assert seen == [(vendor.CDN + WHEEL, vendor.CDN_TIMEOUT)]
+    assert seen == [(fetch.CDN + WHEEL, fetch.CDN_TIMEOUT)]
     if isinstance(failure, urllib.error.HTTPError):
         failure.close()
 
@@ -134,7 +135,7 @@ def fake_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_package_gives_its_copy(fake_pip: Path, tmp_path: Path) -> None:
-    carrier = archive({vendor.CARRIER_FOLDER + WHEEL: "the wheel", "gbdraw/other.py": ""})
+    carrier = archive({fetch.CARRIER_FOLDER + WHEEL: "the wheel", "gbdraw/other.py": ""})
     (tmp_path / "carrier").write_bytes(carrier)
     fake_pip.write_text(
         "import shutil, sys\n"
@@ -143,9 +144,9 @@ def test_the_package_gives_its_copy(fake_pip: Path, tmp_path: Path) -> None:
         f"shutil.copy({str(tmp_path / 'carrier')!r}, folder + '/gbdraw-0.14.2-py3-none-any.whl')\n",
         "utf-8",
     )
-    assert vendor.from_carrier(WHEEL) == b"the wheel"
+    assert fetch.from_carrier(WHEEL) == b"the wheel"
     with pytest.raises(SourceError) as caught:
-        vendor.from_carrier("absent.whl")
+        fetch.from_carrier("absent.whl")
     assert str(caught.value) == (
         "gbdraw-0.14.2-py3-none-any.whl does not hold gbdraw/web/vendor/pyodide-wheels/absent.whl"
     )
@@ -159,13 +160,13 @@ def test_a_failing_pip_is_quoted(fake_pip: Path) -> None:
         "utf-8",
     )
     with pytest.raises(SourceError) as caught:
-        vendor.from_carrier(WHEEL)
+        fetch.from_carrier(WHEEL)
     assert str(caught.value) == "No matching distribution"
 
 
 def test_a_pip_that_never_ends_is_ended(fake_pip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vendor, "CARRIER_TIMEOUT", 0.5)
+    monkeypatch.setattr(fetch, "CARRIER_TIMEOUT", 0.5)
     fake_pip.write_text("import time\ntime.sleep(60)\n", "utf-8")
     with pytest.raises(SourceError) as caught:
-        vendor.from_carrier(WHEEL)
+        fetch.from_carrier(WHEEL)
     assert str(caught.value) == "pip took more than 0.5 s"

@@ -9,11 +9,17 @@ from __future__ import annotations
 import gzip
 import io
 import re
+import tempfile
 import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import brotli
+
+from pipeline.node import NodeError, NodeProgram
+
+COMPILER = Path(__file__).resolve().parents[1] / "node" / "compile.mjs"
+COMPILE_TIMEOUT = 300.0
 
 # Modules of the standard library that a page cannot use: no processes, sockets, terminal, tests or
 # mail. Everything else stays, so that a new calculator may import what it likes.
@@ -92,6 +98,24 @@ def named_parts(sources: Iterable[Path]) -> tuple[str, ...]:
     text = "\n".join(path.read_text("utf-8") for path in sources)
     spelling = r"\b(np|numpy)\.{0}\b|\bfrom numpy import [^\n]*\b{0}\b"
     return tuple(part for part in OPTIONAL_NUMPY if re.search(spelling.format(part), text))
+
+
+def compile_archives(files: dict[str, bytes]) -> dict[str, bytes]:
+    """The files, with bytecode in the two archives; see pipeline/bytecode.py."""
+    library = "python_stdlib.zip"
+    wheel = next(name for name in files if name.endswith(".whl"))
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        for name in (library, wheel):
+            (folder / name).write_bytes(files[name])
+        request = {"folder": temporary, "library": library, "wheel": wheel}
+        with NodeProgram(COMPILER, timeout=COMPILE_TIMEOUT) as node:
+            [answer] = node.request([request])
+        if "error" in answer:
+            raise NodeError(
+                f"{COMPILER.name}: {answer['error']['message'].strip().splitlines()[-1]}"
+            )
+        return {**files, **{name: (folder / name).read_bytes() for name in (library, wheel)}}
 
 
 def compressed(data: bytes) -> dict[str, bytes]:

@@ -13,22 +13,22 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
-import urllib.error
-import urllib.request
-import zipfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline.repack import compressed, named_parts, repack
+from pipeline.fetch import PYODIDE, SOURCES, Source, SourceError
+from pipeline.repack import compile_archives, compressed, named_parts, repack
 
 ROOT = Path(__file__).resolve().parents[2]
-PYODIDE = "0.29.0"
+HOW = tuple(
+    ROOT / "site" / path
+    for path in ("pipeline/repack.py", "pipeline/bytecode.py", "node/compile.mjs")
+)
+Compile = Callable[[dict[str, bytes]], dict[str, bytes]]
 CORE = {
     "pyodide.mjs": "31afa960fdf68333de6f3f0513bad154495c8fc635a66b7e58ab9cf356a76501",
     "pyodide.asm.js": "f1e70077bd701757b2798fc57f540fe39cf23d36ee5cd7c1a9b3a6f35cf500a7",
@@ -36,30 +36,10 @@ CORE = {
     "python_stdlib.zip": "e389fbdc394a00d31ff0624386c9e3e52e04727130ac73597a99c477afe4f1ca",
     "pyodide-lock.json": "701557726114e9a968d2088153414b2f126b8631aa734ed98eaf1797d4e4d087",
 }
-CDN = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE}/full/"
-# A package whose wheel carries Pyodide's numpy wheel unchanged, for places that reach a Python
-# package index and nothing else.
-CARRIER = "gbdraw==0.14.2"
-CARRIER_FOLDER = "gbdraw/web/vendor/pyodide-wheels/"
-CDN_TIMEOUT = 5.0
-CARRIER_TIMEOUT = 300.0
 
 
 class VendorError(Exception):
     """The runtime cannot be had: one line that says what was tried and what to do."""
-
-
-class SourceError(Exception):
-    """A source does not have the file; says why in a few words."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """Somewhere a file may come from: `fetch` takes its name and returns bytes or raises
-    `SourceError`."""
-
-    name: str
-    fetch: Callable[[str], bytes]
 
 
 @dataclass(frozen=True)
@@ -111,20 +91,22 @@ def runtime(
     *,
     modules: Path = ROOT / "node_modules",
     calculators: Path = ROOT / "calculators",
-    sources: Sequence[Source] | None = None,
+    sources: Sequence[Source] = SOURCES,
+    compile: Compile = compile_archives,
     say: Callable[[str], None] = print,
 ) -> Runtime:
     """The files to publish, from `cache` if they were made before. Raises `VendorError`."""
     originals = core_files(modules / "pyodide")
     name, expected = wheel_of(originals.pop("pyodide-lock.json"))
-    originals[name] = wheel(name, expected, cache / "vendor", sources or SOURCES, say)
+    originals[name] = wheel(name, expected, cache / "vendor", sources, say)
     named = named_parts(sorted(calculators.glob("*.py")))
     key = _key(originals, named)
     folder = cache / "runtime" / key
     known = _read(folder)
     if known is None:
-        say("runtime: compressing Pyodide and numpy (about a minute, once)")
-        _make(folder, originals, named)
+        say("runtime: compiling and compressing Pyodide and numpy (about a minute, once)")
+        published = {name: repack(name, data, named) for name, data in originals.items()}
+        _make(folder, originals, compile(published))
         known = _read(folder)
     if known is None:
         raise VendorError(f"runtime: {folder} changed while it was written; run the build again")
@@ -188,64 +170,16 @@ def _checked(name: str, data: bytes, expected: str, origin: str, action: str) ->
     return data
 
 
-def from_cdn(name: str) -> bytes:
-    """From Pyodide's public network; a place without it answers within seconds."""
-    request = urllib.request.Request(CDN + name, headers={"User-Agent": "same-update build"})
-    try:
-        with urllib.request.urlopen(request, timeout=CDN_TIMEOUT) as answer:
-            return bytes(answer.read())
-    except urllib.error.HTTPError as error:
-        raise SourceError(f"status {error.code}") from None
-    except (OSError, ValueError) as error:
-        raise SourceError(str(getattr(error, "reason", error)) or type(error).__name__) from None
-
-
-def from_carrier(name: str) -> bytes:
-    """The copy inside a package from the Python package index that pip is set up to use."""
-    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-input",
-           "--disable-pip-version-check", "--only-binary=:all:", "--retries=1"]  # fmt: skip
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            done = subprocess.run(
-                [*pip, "--dest", folder, CARRIER],
-                capture_output=True,
-                text=True,
-                timeout=CARRIER_TIMEOUT,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise SourceError(f"pip took more than {CARRIER_TIMEOUT:g} s") from None
-        if done.returncode != 0:
-            errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
-            raise SourceError((errors or ["ERROR: pip failed"])[-1].removeprefix("ERROR: "))
-        return _member(next(Path(folder).glob("*.whl")), CARRIER_FOLDER + name)
-
-
-def _member(archive: Path, path: str) -> bytes:
-    try:
-        with zipfile.ZipFile(archive) as opened:
-            return opened.read(path)
-    except (KeyError, zipfile.BadZipFile):
-        raise SourceError(f"{archive.name} does not hold {path}") from None
-
-
-SOURCES = (
-    Source("the Pyodide CDN", from_cdn),
-    Source(f"the Python package {CARRIER}", from_carrier),
-)
-
-
 def _key(originals: dict[str, bytes], named: Sequence[str]) -> str:
     """Changes with every original, with what is dropped from them and with how that is done."""
     parts = [f"{name} {sha256(data)}" for name, data in sorted(originals.items())]
-    how = Path(__file__).with_name("repack.py").read_text("utf-8")
-    return sha256("\n".join([*parts, *named, how]).encode())[:16]
+    how = [path.read_text("utf-8") for path in HOW]
+    return sha256("\n".join([*parts, *named, *how]).encode())[:16]
 
 
-def _make(folder: Path, originals: dict[str, bytes], named: Sequence[str]) -> None:
+def _make(folder: Path, originals: dict[str, bytes], published: dict[str, bytes]) -> None:
     """Write all files to a new folder and rename it: a killed build leaves nothing half made."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    published = {name: repack(name, data, named) for name, data in originals.items()}
     with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
         made = Path(temporary) / folder.name
         made.mkdir()
