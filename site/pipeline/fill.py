@@ -34,6 +34,8 @@ from pipeline.words import Words
 _PARAGRAPH = re.compile(r"\A\s*<p>((?:(?!</?p>).)*)</p>\s*\Z", re.DOTALL)
 JOINER = "\u2060"
 CLOSING = ".,;:!?)]’”、，。；：！？）"
+BASE = '<span class="katex-base">'
+_ENDS = "</span></span>"
 UNBOUND = '<mark class="unbound">?</mark>'
 
 
@@ -53,8 +55,17 @@ def _joined(html: str, found: re.Match[str]) -> str:
     """A formula that no line's end parts from the bracket before it or the punctuation after it."""
     before, after = found.string[: found.start()][-1:], found.string[found.end() :][:1]
     start = JOINER if before and before in "([（" else ""
-    end = JOINER if after and after in CLOSING else ""
-    return f"{start}{html}{end}"
+    if not after or after not in CLOSING:
+        return start + html
+    return f"{start}{kept(html)}{JOINER}"
+
+
+def kept(html: str) -> str:
+    """A formula's HTML with its last base held: a joiner alone does not hold an inline block."""
+    head, base, tail = html.rpartition(BASE)
+    if not base or not tail.endswith(_ENDS):
+        return html
+    return f'{head}<span class="kept">{base}{tail.removesuffix(_ENDS)}</span>{_ENDS}'
 
 
 class Filler:
