@@ -42,6 +42,16 @@ def ticks(html: str, axis: str) -> list[str]:
 # What a plot is
 
 
+def test_names_of_bars_are_written_only_where_they_fit(node: NodeProgram) -> None:
+    few = [[f"tensor {i}", i] for i in range(4)]
+    many = [[f"tensor {i}", i] for i in range(28)]
+    axis = {"label": "tensor", "type": "band"}
+    fitting = markup(node, spec(line("neutral", few, "", "bar"), x=axis))
+    assert ticks(fitting, "x") == ["tensor 0", "tensor 1", "tensor 2", "tensor 3"]
+    crowded = markup(node, spec(line("neutral", many, "", "bar"), x=axis))
+    assert "tensor 0" not in crowded
+
+
 def test_roles_are_classes_and_no_colour_or_style_is_in_the_markup(drawn: list[str]) -> None:
     for html in drawn:
         assert "<style" not in html

@@ -101,9 +101,19 @@ function axisMarks(x, y) {
   return [
     Plot.gridY({ ticks: y.ticks, className: "plot-grid" }),
     Plot.axisY({ ...tick, ticks: y.ticks, tickSize: 0 }),
-    Plot.axisX({ ...tick, ticks: x.ticks }),
+    Plot.axisX({ ...tick, ticks: legible(x) }),
     hasZero ? Plot.ruleY([0], { className: "plot-zero" }) : null,
   ];
+}
+
+/**
+ * The names of bars if they fit side by side, else none: names over names tell nothing, and the
+ * data table below the plot has them all.
+ * @param {Axis} axis
+ */
+function legible({ type, ticks }) {
+  const widest = Math.max(0, ...ticks.map(labelWidth)) + DIGIT_WIDTH;
+  return type === "band" && widest * ticks.length > WIDTH ? [] : ticks;
 }
 
 /** @param {Series[]} series @param {Axis} x @param {Axis} y @param {number} columns */
