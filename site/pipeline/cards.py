@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pipeline import expressions
@@ -13,6 +14,7 @@ from pipeline.views import Bound, ClaimView, RecordView, Row, Side
 
 BACKENDS = ("gloo", "nccl")
 MAX_TEXT = 120
+ROW_SPEC = ".9g"
 
 
 def card(book: Book, record: Record, language: str, show: tuple[Binding, ...] = ()) -> RecordView:
@@ -31,10 +33,18 @@ def card(book: Book, record: Record, language: str, show: tuple[Binding, ...] = 
         recorded_at=body["recorded_at"],
         sha256=body["record_sha256"],
         claims=tuple(_claim(item) for item in body["claims"]),
-        rows=tuple(Row(path_text(b), value(record, b)) for b in show),
+        rows=tuple(_row(record, b) for b in show),
         missing=tuple(_missing(book, body["experiment"])),
         recompute=book.recompute.get(body["experiment"], ""),
     )
+
+
+def _row(record: Record, binding: Binding) -> Row:
+    """A line of the card: a number of many digits is rounded for the eye, its raw value kept."""
+    found = expressions.resolve(record.body, binding.path, binding.text)
+    if isinstance(found, float) and not binding.spec:
+        binding = replace(binding, spec=ROW_SPEC)
+    return Row(path_text(binding), value(record, binding))
 
 
 def value(record: Record, binding: Binding) -> Bound:
