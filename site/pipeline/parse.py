@@ -6,6 +6,7 @@ import base64
 import hashlib
 import pickle
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from pipeline import frontmatter
@@ -84,7 +85,8 @@ def document(text: Text, slug: str, language: str) -> Document:
         return _frozen(page, text, _EMPTY, "")
     meta = _meta(page, head)
     body = markdown().render(head.body, {"page": page})
-    _limit_formulas(page)
+    if _has_too_many_formulas(page):
+        meta, body = _bare(page, meta), ""
     return _frozen(page, text, meta, body)
 
 
@@ -127,18 +129,21 @@ def _inline(page: Page, text: str, line: int) -> str:
     return str(md.renderer.render(tokens, md.options, env))
 
 
-def _limit_formulas(page: Page) -> None:
+def _has_too_many_formulas(page: Page) -> bool:
     formulas = [hole for hole in page.holes if isinstance(hole, FormulaHole)]
-    if len(formulas) > MAX_FORMULAS:
-        line = formulas[MAX_FORMULAS].line
-        page.holes[:] = [h for h in page.holes if not isinstance(h, FormulaHole)]
-        page.error(
-            line,
-            "too many formulas",
-            str(len(formulas)),
-            f"a page has at most {MAX_FORMULAS}",
-            "split the chapter",
-        )
+    if len(formulas) <= MAX_FORMULAS:
+        return False
+    line = formulas[MAX_FORMULAS].line
+    rule = f"a page has at most {MAX_FORMULAS}"
+    page.error(line, "too many formulas", str(len(formulas)), rule, "split the chapter")
+    return True
+
+
+def _bare(page: Page, meta: Meta) -> Meta:
+    """Of a page that is not built, leave what other pages refer to: names, not holes."""
+    page.holes.clear()
+    page.headings[:] = [replace(heading, html="") for heading in page.headings]
+    return replace(meta, question_html="", checks=(), mistake_html="")
 
 
 def _frozen(page: Page, text: Text, meta: Meta, body: str) -> Document:

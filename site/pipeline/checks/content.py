@@ -21,7 +21,7 @@ def outlines(rendered: Rendered) -> Iterator[Finding]:
     """Every chapter has the sections that every chapter has, and exercises."""
     book = rendered.resolved.parsed.book
     for item in documents(rendered):
-        if book.chapters[item.slug].kind == "chapter":
+        if book.chapters[item.slug].kind == "chapter" and item.body:
             found = tuple(_outline(item))
             yield from as_warnings(found) if book.options.is_draft else found
 

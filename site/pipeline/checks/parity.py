@@ -32,6 +32,8 @@ def pages(rendered: Rendered) -> Iterator[Finding]:
         original = parsed.documents.get((slug, first))
         if language not in others or original is None:
             continue
+        if not (original.body and page.document.body):
+            continue  # a page that could not be read has nothing to compare, and says why
         found = tuple(_compare(original, page.document))
         yield from as_warnings(found) if parsed.book.options.is_draft else found
 
