@@ -75,6 +75,7 @@ class Filler:
         self, page: BoundPage, formulas: Mapping[Formula, str], parts: Environment, words: Words
     ) -> None:
         self.page, self.formulas, self.parts, self.words = page, formulas, parts, words
+        self.noted: set[str] = set()
 
     def fill(self, html: str) -> Markup:
         """`html` without marks."""
@@ -87,6 +88,18 @@ class Filler:
         if isinstance(hole, FormulaHole) and not hole.formula.display:
             return _joined(html, found)
         return html
+
+    def _side_note(self, view: CitationView) -> str:
+        """The source in the margin, at its first citation on the page.
+
+        It repeats the link's title for the eye only, so screen readers and the search pass it over.
+        """
+        source = view.source
+        if source.id in self.noted:
+            return ""
+        self.noted.add(source.id)
+        text = f"[{view.number}] <cite>{escape(source.title)}</cite>. {escape(source.authors)}"
+        return f'<small class="sidenote" aria-hidden="true" data-pagefind-ignore>{text}</small>'
 
     def _part(self, name: str, /, **context: Any) -> str:
         template = self.parts.get_template(f"parts/{name}.html")
@@ -129,7 +142,8 @@ class Filler:
         source = view.source
         if not view.is_full:
             title = escape(f"{source.title} ({source.version})")
-            return f'<a class="cite" href="{view.href}" title="{title}">[{view.number}]</a>'
+            link = f'<a class="cite" href="{view.href}" title="{title}">[{view.number}]</a>'
+            return link + self._side_note(view)
         return (
             f'<cite><a href="{escape(source.address)}" rel="noopener external">'
             f"{escape(source.title)}</a></cite> "
