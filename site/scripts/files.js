@@ -8,7 +8,7 @@
 import { REASONS } from "./constants.js";
 
 /** @typedef {{path: string, sha256: string, bytes: number, variants: Record<string, number>}} RuntimeFile */
-/** @typedef {{core: Record<string, RuntimeFile>, wheel: string, bundles: Record<string, RuntimeFile>, key: string}} Manifest */
+/** @typedef {{core: Record<string, RuntimeFile>, wheel: string, bundles: Record<string, RuntimeFile>, data: Record<string, RuntimeFile & {at: string}>, key: string}} Manifest */
 /** @typedef {{response: Promise<Response>, bytes: Promise<Uint8Array<ArrayBuffer>>}} Download */
 
 /** A start that cannot go on, and why (a key of REASONS). */
@@ -25,6 +25,12 @@ export async function sha256(bytes) {
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   return Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
+
+/**
+ * The network itself: while Pyodide starts, this worker's `fetch` answers with what is downloaded
+ * here, and a download that asked it would wait for itself.
+ */
+const fetchFile = self.fetch.bind(self);
 
 /** Variants in the order of their size, with the name that DecompressionStream has for them. */
 const FORMATS = Object.freeze([["br", "brotli"], ["gz", "gzip"]]);
@@ -122,7 +128,7 @@ export class Downloads {
   async #isCompressedOnTheWay(file, url) {
     if (Object.keys(file.variants).length === 0) return true;
     try {
-      return (await fetch(url, { method: "HEAD" })).headers.has("content-encoding");
+      return (await fetchFile(url, { method: "HEAD" })).headers.has("content-encoding");
     } catch {
       return false;
     }
@@ -131,7 +137,7 @@ export class Downloads {
   /** @param {string} url */
   async #get(url) {
     try {
-      const response = await fetch(url);
+      const response = await fetchFile(url);
       if (!response.ok || !response.body) return undefined;
       this.urls.add(url);
       return response;

@@ -28,6 +28,8 @@ export class Runtime extends EventTarget {
   /** @type {"off" | "starting" | "ready" | "failed"} */
   state = "off";
   progress = { loaded: 0, total: 0 };
+  /** Data that a calculator (`owner`) waits for. @type {{owner: string, loaded: number, total: number} | undefined} */
+  fetching;
   /** @type {RuntimeError | undefined} */
   failure;
   /** @type {string[]} */
@@ -129,6 +131,8 @@ export class Runtime extends EventTarget {
       this.#startFailed(seat, data.reason, data.detail);
     } else if (data.kind === MESSAGES.stored) {
       if (!data.isStored) this.dispatchEvent(new CustomEvent("unstored", { detail: data.detail }));
+    } else if (data.kind === MESSAGES.data && data.id === this.#running?.id) {
+      this.#fetching(data);
     } else if (data.id !== undefined && data.id === this.#running?.id) {
       this.#finish(data);
     }
@@ -191,21 +195,31 @@ export class Runtime extends EventTarget {
     seat.worker.postMessage({ kind: MESSAGES.respond, id: this.#lastId, request: job.request });
   }
 
+  /** The run waits for data that it needs: its time starts anew with every piece that comes. @param {{loaded: number, total: number}} data */
+  #fetching({ loaded, total }) {
+    const job = this.#running;
+    if (!job) return;
+    clearTimeout(job.timer);
+    job.timer = setTimeout(() => this.#overrun(), loaded < total ? LIMITS.stall : LIMITS.run);
+    this.fetching = { owner: job.owner, loaded, total };
+    this.dispatchEvent(new Event("progress"));
+  }
+
   #endRun() {
     clearTimeout(this.#running?.timer);
+    this.fetching = undefined;
     this.#running = undefined;
   }
 
-  /** @param {{kind: string, answer: string, reason: string, detail: string}} data */
-  #finish({ kind, answer, reason, detail }) {
+  /** @param {{kind: string, answer: string, reason: string, detail: string, isSound: boolean}} data */
+  #finish({ kind, answer, reason, detail, isSound }) {
     const job = /** @type {Job} */ (this.#running);
     this.#endRun();
     if (kind === MESSAGES.answer) {
       job.resolve(this.#waiting.has(job.owner) ? undefined : JSON.parse(answer));
     } else {
       job.reject(new RuntimeError(reason, detail));
-      // After an error deep in Python or WebAssembly, only a new worker is known to be sound.
-      this.#replace();
+      if (!isSound) this.#replace();
     }
     this.#next();
   }

@@ -2,6 +2,8 @@
 
 import { reasonOf, startPython } from "./boot.js";
 import { MESSAGES, REASONS } from "./constants.js";
+import { fetchData, neededBy } from "./data-files.js";
+import { StartError } from "./files.js";
 
 /** @typedef {import("./boot.js").Boot} Boot */
 /** @typedef {{kind: string, id: number, request: string}} Request */
@@ -10,6 +12,8 @@ const scope = /** @type {DedicatedWorkerGlobalScope} */ (/** @type {unknown} */ 
 
 /** @type {((request: string) => string) | undefined} */
 let respond;
+/** @type {((names: string[], report: (loaded: number, total: number) => void) => Promise<void>) | undefined} */
+let fetchNeeded;
 
 /** @param {Boot} boot */
 async function start(boot) {
@@ -22,6 +26,7 @@ async function start(boot) {
       scope.postMessage({ kind: MESSAGES.progress, loaded, total });
     });
     respond = started.respond;
+    fetchNeeded = (names, report) => fetchData(started.python, boot, names, report);
     scope.postMessage({ kind: MESSAGES.ready, urls: started.urls, isWarm: started.isWarm });
     await started.keep?.().then(
       () => scope.postMessage({ kind: MESSAGES.stored, isStored: true }),
@@ -33,19 +38,25 @@ async function start(boot) {
   }
 }
 
-/** @param {Request} message */
-function answer({ id, request }) {
+/** Answer; data that the calculator turns out to need are fetched first. @param {Request} message */
+async function answer({ id, request }) {
   try {
-    if (!respond) throw new Error("Python has not started");
-    scope.postMessage({ kind: MESSAGES.answer, id, answer: respond(request) });
+    if (!respond || !fetchNeeded) throw new Error("Python has not started");
+    let found = respond(request);
+    const names = neededBy(found);
+    if (names) {
+      await fetchNeeded(names, (loaded, total) => scope.postMessage({ kind: MESSAGES.data, id, loaded, total }));
+      found = respond(request);
+    }
+    scope.postMessage({ kind: MESSAGES.answer, id, answer: found });
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
-    const reason = reasonOf(error) === REASONS.memory ? REASONS.memory : REASONS.python;
-    scope.postMessage({ kind: MESSAGES.error, id, reason, detail });
+    const isKnown = error instanceof StartError || reasonOf(error) === REASONS.memory;
+    scope.postMessage({ kind: MESSAGES.error, id, reason: isKnown ? reasonOf(error) : REASONS.python, detail });
   }
 }
 
 scope.addEventListener("message", ({ data }) => {
   if (data.kind === MESSAGES.boot) void start(data.boot);
-  else answer(data);
+  else void answer(data);
 });
