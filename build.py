@@ -20,7 +20,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 sys.path[:0] = [path for path in (str(ROOT), str(ROOT / "site")) if path not in sys.path]
 
-from pipeline import assets, plots, search, tex  # noqa: E402
+from jinja2 import TemplateError  # noqa: E402
+
+from pipeline import assets, faults, plots, search, tex  # noqa: E402
 from pipeline.bind import bind  # noqa: E402
 from pipeline.check import check  # noqa: E402
 from pipeline.errors import BuildError, Finding, has_errors  # noqa: E402
@@ -89,8 +91,8 @@ def run(options: Options, style: str) -> int:
     started = time.perf_counter()
     try:
         findings, written = build(options)
-    except BuildError as error:
-        report(error.findings, style)
+    except (BuildError, TemplateError) as error:
+        report(faults.findings(error, ROOT, "mend the template"), style)
         return 1
     except (NodeError, VendorError, OSError) as error:
         print(f"build.py: {error}", file=sys.stderr)

@@ -279,3 +279,17 @@ def test_the_cost_grows_with_the_number_of_chapters(tmp_path: Path) -> None:
     small = seconds(grown(wikis.copied(tmp_path / "small"), 60))
     large = seconds(grown(wikis.copied(tmp_path / "large"), 240))
     assert large < 4 * 1.5 * small
+
+
+def test_a_fault_in_a_template_is_one_line(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    templates = root / "templates"
+    shutil.copytree(render.TEMPLATES, templates)
+    wikis.replace(templates / "reference.html", "{{ page.title }}</h1>", "{{ page.titel }}</h1>")
+    monkeypatch.setattr(render, "TEMPLATES", templates)
+    assert command(root, "--cache", str(root / "cache"), "--check") == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert "reference.html:" in lines[0]
+    assert "UndefinedError: 'dict object' has no attribute 'titel'; mend the template" in lines[0]
