@@ -95,6 +95,14 @@ def test_a_chapter_that_no_part_lists_is_named(root: Path) -> None:
     ]
 
 
+def test_a_file_that_nothing_reads_is_named(root: Path) -> None:
+    (root / "content/beta/notes.txt").write_text("x")
+    assert found(root) == [
+        "content/beta/notes.txt:1: file that nothing reads 'notes.txt': a chapter's folder holds "
+        "its texts and its drawings; remove it"
+    ]
+
+
 def test_a_link_out_of_the_project_is_refused(root: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret.md"
     secret.write_text("---\ntitle: T\nquestion: Q\n---\n")

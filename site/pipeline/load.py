@@ -95,6 +95,8 @@ def _chapters(
         if chapter.texts:
             found[slug] = chapter
     _note_strangers(reader, {slug for slug, _, _ in listed})
+    for slug in found:
+        _note_strays(reader, Path("content") / slug, languages)
     if options.only and options.only not in found:
         raise BuildError(_no_chapter(options.only, found))
     return found
@@ -147,6 +149,22 @@ def _note_strangers(reader: Reader, known: set[str]) -> None:
                 path.name,
                 "every folder with a text stands in the summary",
                 "add it to a part or remove the folder",
+            )
+
+
+def _note_strays(reader: Reader, folder: Path, languages: Sequence[Language]) -> None:
+    """Files of a chapter's folder that no build looks at; the case book has tables of its own."""
+    texts = {f"{language.id}.md" for language in languages}
+    suffixes = {".svg"} if folder != CASES.parent else {".svg", ".json", ".toml"}
+    for path in sorted((reader.root / folder).iterdir()):
+        if path.name not in texts and path.suffix not in suffixes and not path.name.startswith("."):
+            reader.error(
+                folder / path.name,
+                1,
+                "file that nothing reads",
+                path.name,
+                "a chapter's folder holds its texts and its drawings",
+                "remove it",
             )
 
 

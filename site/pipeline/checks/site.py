@@ -199,7 +199,6 @@ def budgets(rendered: Rendered) -> Iterator[Finding]:
                 f"{total} bytes",
                 f"at most {MAX_FIRST_VIEW} compressed, fonts included",
                 "shorten the page or split it",
-                "warning",
             )
 
 
