@@ -45,7 +45,7 @@ def run_again(name: str) -> set[str]:
     """
     contract.names.cache_clear()
     contract.get.cache_clear()
-    users = [other for other in contract.names() if name in _uses(other) and other != name]
+    users = [other for other in contract.names() if other != name and name in _uses(other)]
     there = [name] if name in contract.names() else []
     for module in [*there, *users]:
         _execute(module)
@@ -53,7 +53,11 @@ def run_again(name: str) -> set[str]:
 
 
 def _uses(name: str) -> Sequence[str]:
-    return imported((contract.FOLDER / f"{name}.py").read_text("utf-8"))
+    """What a calculator imports; a broken one, which is told of elsewhere, nothing."""
+    try:
+        return imported((contract.FOLDER / f"{name}.py").read_text("utf-8"))
+    except SyntaxError:
+        return ()
 
 
 def _execute(name: str) -> None:

@@ -39,6 +39,8 @@ def sort(paths: Iterable[Path], root: Path, project: Path) -> Changes:
     """The changes that files below `root` (the content) and `project` (the site) are."""
     found = Changes()
     for path in sorted(set(paths)):
+        if path.name.startswith(".") or path.name.endswith(".part"):
+            continue  # what editors and this project write beside a file first
         for base, take in ((root, _of_content), (project, _of_site)):
             if path.is_relative_to(base):
                 name = path.relative_to(base).as_posix()

@@ -40,6 +40,8 @@ async function refresh(element) {
 /** Show what the edited calculators answer to the inputs that the reader has given. @param {string[]} names */
 export async function recompute(names) {
   for (const name of names) edited.add(name);
+  // Those that wait for an answer of the page's Python ask again, as after a step of Back.
+  dispatchEvent(new PopStateEvent("popstate"));
   const all = /** @type {NodeListOf<WikiCalculator>} */ (document.querySelectorAll(TAGS.calculator));
   await Promise.all([...all].filter((element) => edited.has(element.spec.name) && element.shown.answer).map(refresh));
 }

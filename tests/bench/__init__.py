@@ -1,0 +1,1 @@
+"""Benchmarks: `python -m tests.bench build` and `python -m tests.bench page`."""
