@@ -12,7 +12,7 @@ import pytest
 from calculators import contract, page
 from pipeline.bind import bind
 from pipeline.plots import PlotError
-from pipeline.views import Bound, CalculatorView, RecordView
+from pipeline.views import Bound, CalculatorView, RecordView, Reference
 from tests import wikis
 
 ALPHA = "content/alpha/en.md"
@@ -42,6 +42,18 @@ def test_bound_numbers_keep_their_raw_value_and_their_source(root: Path) -> None
     total, recorded = views(root, Bound)[2:4]
     assert total == Bound("4", "4", "calc:two_replica_ledger(counts=[1, 3]).total_count")
     assert recorded == Bound("3.0", "3.0", "record:tiny.gloo#results.sum.total")
+
+
+@pytest.mark.parametrize(
+    ("language", "text"), [("en", "Beta (1)"), ("zh-cn", "《乙》式 (1)")]
+)
+def test_a_formula_of_another_page_carries_that_pages_title(
+    root: Path, language: str, text: str
+) -> None:
+    found = wikis.resolved(root).pages["alpha", language].views
+    links = {v.href: v.text for v in found if isinstance(v, Reference)}
+    assert links["#eq-mean"] == "(1)"
+    assert links["../beta/#eq-other"] == text
 
 
 def test_every_bound_number_is_what_the_calculator_gives(root: Path) -> None:

@@ -199,7 +199,7 @@ class Binder:
 
     @view.register
     def _(self, hole: EquationHole, document: Document) -> View:
-        return references.equation(self.parsed.documents, document, hole)
+        return references.equation(self.book, self.parsed.documents, document, hole)
 
     @view.register
     def _(self, hole: ChapterHole, document: Document) -> View:

@@ -10,6 +10,7 @@ from pipeline.errors import suggest
 from pipeline.holes import ChapterHole, CiteHole, EquationHole, TermHole
 from pipeline.model import Book, Document
 from pipeline.views import CitationView, Reference
+from pipeline.words import Words
 
 Documents = Mapping[tuple[str, str], Document]
 
@@ -52,7 +53,9 @@ def cite(book: Book, here: Document, hole: CiteHole) -> CitationView:
     return CitationView(number, found, hole.is_full, href)
 
 
-def equation(documents: Documents, here: Document, hole: EquationHole) -> Reference:
+def equation(
+    book: Book, documents: Documents, here: Document, hole: EquationHole
+) -> Reference:
     """A link to a labelled formula, with its number; on another page with that page's title."""
     target = documents.get((hole.slug or here.slug, here.language))
     if target is None:
@@ -67,8 +70,9 @@ def equation(documents: Documents, here: Document, hole: EquationHole) -> Refere
         )
     if target is here or not hole.slug:
         return Reference(f"#eq-{hole.label}", f"({number})")
-    text = f"{escape(target.meta.title)} ({number})"
-    return Reference(f"../{hole.slug}/#eq-{hole.label}", text)
+    words = Words(here.language, book.strings[here.language])
+    text = words("equation.elsewhere").format(title=target.meta.title, number=number)
+    return Reference(f"../{hole.slug}/#eq-{hole.label}", escape(text))
 
 
 def chapter(documents: Documents, here: Document, hole: ChapterHole) -> Reference:
