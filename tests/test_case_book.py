@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,20 @@ def test_a_link_reproduces_the_inputs_of_its_case(book: CaseBook) -> None:
             key, _, text = pair.partition("=")
             placed[key] = read(text, expected[key])
         assert placed == expected, item["id"]
+
+
+def test_a_language_may_say_a_formula_in_its_own_words(book: CaseBook) -> None:
+    body = {"id": "X-1", "topic": "t", "formula": "a vs b"}
+    case = Case("X-1", "t", body, {}, {"en": {}, "zh-cn": {"formula": "a；错误：b"}})
+    said = CaseBook(replace(book.book, cases=(case,)), {})
+    assert said.entries("en")[0]["formula"] == "a vs b"
+    assert said.entries("zh-cn")[0]["formula"] == "a；错误：b"
+
+
+def test_no_chinese_formula_speaks_english(book: CaseBook) -> None:
+    spoken = re.compile(r"\b(vs|wrong|right|fix|with|mode|over|inside|instead|expected|all|none)\b")
+    assert any(spoken.search(entry["formula"]) for entry in book.entries("en"))
+    assert [e["id"] for e in book.entries("zh-cn") if spoken.search(e["formula"])] == []
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from pipeline.errors import Finding
 from pipeline.holes import Binding, CalculatorHole
 from pipeline.model import Book, Case, Document
 
+SAID = ("topic", "symptom", "rule", "formula")  # what a language may say in its own words
 SAFE = "-_.!~*'()"  # what the page's encodeURIComponent leaves as it is
 Documents = Mapping[tuple[str, str], Document]
 
@@ -67,9 +68,8 @@ class CaseBook:
     def _entry(self, case: Case, language: str) -> dict[str, Any]:
         return {
             "id": case.id,
-            **{key: self._text(case, language, key) for key in ("topic", "symptom", "rule")},
+            **{key: self._text(case, language, key) for key in SAID},
             "note": str(case.texts[language].get("note", "")),
-            "formula": case.body.get("formula", ""),
             "is_other": case.computed.get("inputs") == "other",
             "right": self._values(case, "right"),
             "wrong": self._values(case, "wrong"),
