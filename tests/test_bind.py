@@ -44,9 +44,7 @@ def test_bound_numbers_keep_their_raw_value_and_their_source(root: Path) -> None
     assert recorded == Bound("3.0", "3.0", "record:tiny.gloo#results.sum.total")
 
 
-@pytest.mark.parametrize(
-    ("language", "text"), [("en", "Beta (1)"), ("zh-cn", "《乙》式 (1)")]
-)
+@pytest.mark.parametrize(("language", "text"), [("en", "Beta (1)"), ("zh-cn", "《乙》式 (1)")])
 def test_a_formula_of_another_page_carries_that_pages_title(
     root: Path, language: str, text: str
 ) -> None:

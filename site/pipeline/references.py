@@ -53,9 +53,7 @@ def cite(book: Book, here: Document, hole: CiteHole) -> CitationView:
     return CitationView(number, found, hole.is_full, href)
 
 
-def equation(
-    book: Book, documents: Documents, here: Document, hole: EquationHole
-) -> Reference:
+def equation(book: Book, documents: Documents, here: Document, hole: EquationHole) -> Reference:
     """A link to a labelled formula, with its number; on another page with that page's title."""
     target = documents.get((hole.slug or here.slug, here.language))
     if target is None:
