@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
+
+# The binary itself: the package's own start in Python costs more than indexing a chapter.
+from pagefind_bin_extended import get_executable  # type: ignore[import-untyped]
 
 from pipeline.errors import BuildError, Finding
 
@@ -29,7 +31,7 @@ def index(folder: Path) -> None:
     if not build:
         return
     place = f"pagefind/{build}"
-    command = [sys.executable, "-m", "pagefind", "--site", str(folder), "--output-subdir", place]
+    command = [str(get_executable()), "--site", str(folder), "--output-subdir", place]
     limit = TIMEOUT + len(pages) * TIMEOUT_OF_A_PAGE
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)

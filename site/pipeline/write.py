@@ -55,11 +55,11 @@ def write(checked: Checked, index: Index | None = None) -> Written:
         _remove_leftovers(out)
         fresh = out.with_name(f"{out.name}.building-{os.getpid()}")
         try:
-            written = _fill(fresh, checked, index)
+            contents, build = _fill(fresh, checked, index)
             swap(fresh, out)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
-    return Written(out, len(checked.rendered.pages), len(written) + 1, _build_hash(checked))
+    return Written(out, len(checked.rendered.pages), len(contents) + 1, build)
 
 
 def _require_ours(out: Path) -> None:
@@ -124,21 +124,32 @@ def _contents(checked: Checked) -> dict[str, bytes]:
     return contents
 
 
-def _build_hash(checked: Checked) -> str:
+def _build_hash(contents: Mapping[str, bytes], worker: bytes) -> str:
     """The hash of all that is published; pages count with the placeholder in them."""
-    total = hashlib.sha256()
-    contents = _contents(checked)
-    contents[SERVICE_WORKER] = checked.rendered.assets.service_worker
+    total = hashlib.sha256(worker)
     for path in sorted(contents):
         total.update(f"{path}\0{hashlib.sha256(contents[path]).hexdigest()}\n".encode())
     return total.hexdigest()[:16]
 
 
-def _fill(fresh: Path, checked: Checked, index: Index | None) -> Mapping[str, bytes]:
+def _fill(fresh: Path, checked: Checked, index: Index | None) -> tuple[dict[str, bytes], str]:
+    """Write everything into `fresh`; all contents but the worker, and the hash of the build."""
     contents = _contents(checked)
-    build = _build_hash(checked)
+    worker = checked.rendered.assets.service_worker
+    build = _build_hash(contents, worker)
     for path in checked.rendered.pages:
         contents[path] = contents[path].replace(BUILD_PLACEHOLDER.encode(), build.encode())
+    _write_all(fresh, contents)
+    if index is not None:
+        index(fresh)
+        contents |= _added(fresh, contents)
+    (fresh / MANIFEST).write_bytes(bundle.build_manifest(contents, build))
+    if worker:
+        (fresh / SERVICE_WORKER).write_bytes(bundle.service_worker(worker, build))
+    return contents, build
+
+
+def _write_all(fresh: Path, contents: Mapping[str, bytes]) -> None:
     made: set[Path] = set()
     for path, data in contents.items():
         target = fresh / path
@@ -146,14 +157,6 @@ def _fill(fresh: Path, checked: Checked, index: Index | None) -> Mapping[str, by
             target.parent.mkdir(parents=True, exist_ok=True)
             made.add(target.parent)
         target.write_bytes(data)
-    if index is not None:
-        index(fresh)
-        contents |= _added(fresh, contents)
-    (fresh / MANIFEST).write_bytes(bundle.build_manifest(contents, build))
-    worker = checked.rendered.assets.service_worker
-    if worker:
-        (fresh / SERVICE_WORKER).write_bytes(bundle.service_worker(worker, build))
-    return contents
 
 
 def _added(fresh: Path, known: Mapping[str, bytes]) -> dict[str, bytes]:
