@@ -29,20 +29,31 @@ function isNeeded(name) {
 }
 
 /**
- * Run `action` while this worker's fetch answers `routes` from downloads that are on their way:
- * Pyodide names the files it wants and cannot be handed them.
+ * Run `action` while this worker's fetch answers `route` from downloads that are on their way:
+ * Pyodide names the files it wants and cannot be handed them. WebAssembly that cannot be
+ * instantiated fails here, where Pyodide would log it and wait for ever.
  * @template T
  * @param {(url: string) => Promise<Response> | undefined} route
  * @param {() => Promise<T>} action
  */
 async function withRoutes(route, action) {
-  const original = self.fetch;
+  const { fetch } = self;
+  const { instantiateStreaming } = WebAssembly;
+  /** @type {Promise<never>} */
+  const broken = new Promise((_, reject) => {
+    WebAssembly.instantiateStreaming = (source, imports) => {
+      const made = instantiateStreaming(source, imports);
+      made.catch(reject);
+      return made;
+    };
+  });
   self.fetch = (input, options) =>
-    route(String(input instanceof Request ? input.url : input)) ?? original(input, options);
+    route(String(input instanceof Request ? input.url : input)) ?? fetch(input, options);
   try {
-    return await action();
+    return await Promise.race([action(), broken]);
   } finally {
-    self.fetch = original;
+    self.fetch = fetch;
+    WebAssembly.instantiateStreaming = instantiateStreaming;
   }
 }
 
@@ -85,13 +96,10 @@ async function loadCore({ base, manifest }, files, wasm, snapshot) {
   const lock = { info: { abi_version: "2025_0", arch: "wasm32", platform: "emscripten_4_0_9",
     python: "3.13.2", version: "0.29.0" }, packages: {} };
   const start = snapshot ? { _loadSnapshot: snapshot } : { _makeSnapshot: true };
-  // When WebAssembly does not come as it should, Pyodide logs it and waits for ever.
-  const broken = Promise.all(files.values()).then(() => new Promise(() => {}));
   try {
-    const loading = withRoutes(route, () =>
+    return await withRoutes(route, () =>
       loadPyodide({ indexURL, lockFileContents: JSON.stringify(lock), ...start }),
     );
-    return await Promise.race([loading, broken]);
   } catch (error) {
     // A file that is missing or wrong says so itself; only if all are right did the start fail.
     await Promise.all(files.values());

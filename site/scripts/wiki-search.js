@@ -100,7 +100,10 @@ export class WikiSearch extends HTMLElement {
   #key(event) {
     const links = [...this.#list.querySelectorAll("a")];
     const at = links.indexOf(/** @type {HTMLAnchorElement} */ (document.activeElement));
-    if (event.key === "Enter" && document.activeElement === this.#box) {
+    if (event.key === "Escape") {
+      event.preventDefault(); // A search box would only empty itself.
+      this.#dialog.close();
+    } else if (event.key === "Enter" && document.activeElement === this.#box) {
       event.preventDefault();
       links[0]?.click();
     } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {

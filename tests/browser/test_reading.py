@@ -161,7 +161,7 @@ def test_tab_reaches_every_control_in_order(page: Page, host: Host) -> None:
     calculator = page.locator("wiki-calculator").first
     calculator.locator("[data-action=reset]").focus()
     seen = []
-    for _ in range(18):
+    for _ in range(30):
         page.keyboard.press("Tab")
         seen.append(page.evaluate("document.activeElement.name || ''"))
     wanted = ["counts", "targets", "theta", "learning_rate", "scheme"]

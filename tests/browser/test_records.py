@@ -90,3 +90,13 @@ def test_record_that_cannot_be_had(
         host.changed[f"records/{name_of(page)}.json"] = lambda _: reply
     _, text = check(page)
     assert said in text
+
+
+def test_numpy_in_the_page_computes_what_the_run_measured(page: Page, host: Host) -> None:
+    page.goto(f"{host.url}en/records/")
+    card = page.locator('wiki-record[name="contrastive_gather.gloo"]')
+    card.locator("[data-action=recompute]").click()
+    card.locator("[data-message][data-outcome=computed]").wait_for(timeout=60_000)
+    lines = card.locator("[data-message]").inner_text().splitlines()
+    assert len(lines) >= 5
+    assert all(float(line.rsplit(" ", 1)[1]) < 1e-12 for line in lines), lines
