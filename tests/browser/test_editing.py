@@ -29,9 +29,14 @@ TEXT = "content/chapter-4/en.md"
 WATCH = """([look, wanted]) => {
   const sees = new Function("wanted", `return ${look}`);
   window.seen = new Promise((resolve) => {
-    const check = () => sees(wanted) && resolve(performance.timeOrigin + performance.now());
-    new MutationObserver(check).observe(document, { subtree: true, childList: true,
-      characterData: true, attributes: true });
+    const observer = new MutationObserver(check);
+    function check() {
+      if (!sees(wanted)) return;
+      resolve(performance.timeOrigin + performance.now());
+      observer.disconnect();
+      document.removeEventListener("wiki-changed", check);
+    }
+    observer.observe(document.body, { subtree: true, childList: true, characterData: true });
     document.addEventListener("wiki-changed", check);
   });
 }"""

@@ -3,6 +3,7 @@
 import { patchCalculator } from "./calculators.js";
 import { origin } from "./origin.js";
 import { patch } from "./patch.js";
+import { showStyle } from "./style.js";
 
 const STYLE = 'link[rel="stylesheet"]';
 const SCRIPT = "script[src]";
@@ -13,19 +14,6 @@ function addresses(page, selector) {
   return found.map((element) => element.getAttribute("href") ?? element.getAttribute("src") ?? "");
 }
 
-/** The new sheet is put beside the old one, which goes when the new one is there. @param {string} href */
-function swapStyle(href) {
-  const old = document.querySelectorAll(`head > ${STYLE}`);
-  const link = document.createElement("link");
-  link.rel = "stylesheet";
-  link.href = href;
-  link.addEventListener("load", () => {
-    for (const sheet of old) sheet.remove();
-    document.dispatchEvent(new Event("wiki-changed"));
-  });
-  document.head.append(link);
-}
-
 /** @param {string} html */
 export function show(html) {
   const fresh = new DOMParser().parseFromString(html, "text/html");
@@ -34,7 +22,7 @@ export function show(html) {
   // What a script has done cannot be undone: the page starts again, where it was.
   if (!head || !body || addresses(origin, SCRIPT).join() !== scripts.join()) return location.reload();
   const [style = ""] = addresses(fresh.head, STYLE);
-  if (addresses(head, STYLE)[0] !== style) swapStyle(style);
+  if (addresses(head, STYLE)[0] !== style) void showStyle(style);
   document.title = fresh.title;
   const build = 'meta[name="wiki-build"]';
   document.querySelector(build)?.setAttribute("content", fresh.querySelector(build)?.getAttribute("content") ?? "");
