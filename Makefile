@@ -14,7 +14,7 @@ SHELL := /bin/sh
 PORT ?= 8000
 ENV := .venv
 PY := $(ENV)/bin/python
-PIP := $(PY) -m pip --disable-pip-version-check --quiet install --require-hashes
+PIP := $(PY) -m pip --disable-pip-version-check -qq install --require-hashes
 export PATH := $(CURDIR)/$(ENV)/bin:$(PATH)
 
 SITE := $(ENV)/.site
