@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.check import check
-from pipeline.model import Assets, Rendered
+from pipeline.errors import BuildError, Finding
+from pipeline.model import Assets, Rendered, Resolved
 from pipeline.render import render
 from tests import wikis
 
@@ -99,3 +100,15 @@ def test_a_first_view_over_its_budget_is_told(rendered: Rendered) -> None:
     messages = with_asset(rendered, "assets/main.css", b"wOF2" + noise)
     assert len(messages) == len(rendered.pages)
     assert messages[0].startswith("404.html:1: first view too large '")
+
+
+def test_assets_that_cannot_be_made_hide_nothing_else(tmp_path: Path) -> None:
+    root = wikis.copied(tmp_path)
+    wikis.replace(root / "content/alpha/en.md", "{cite}`manual`", "{cite}`manuel`")
+
+    def publish(_: Resolved) -> Assets:
+        raise BuildError(Finding("site/scripts", 1, "esbuild", "x", "scripts must bundle", "mend"))
+
+    with pytest.raises(BuildError) as caught:
+        render(wikis.resolved(root), publish)
+    assert [item.what for item in caught.value.findings] == ["esbuild", "unknown source"]

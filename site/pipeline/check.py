@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pipeline.checks import CHECKS
 from pipeline.errors import Finding, as_warnings
-from pipeline.model import Checked, Rendered
+from pipeline.model import Checked, Rendered, Resolved
 
 ORDER = {"error": 0, "warning": 1}
 
@@ -14,16 +14,16 @@ def check(rendered: Rendered) -> Checked:
 
     Nothing stops a draft: it shows what there is of the content, and lists the rest.
     """
-    resolved = rendered.resolved
-    found: list[Finding] = [
-        *resolved.parsed.book.findings,
-        *resolved.parsed.findings,
-        *resolved.findings,
-        *rendered.findings,
-    ]
+    found = [*so_far(rendered.resolved), *rendered.findings]
     for look in CHECKS:
         found += look(rendered)
-    if resolved.parsed.book.options.is_draft:
+    if rendered.resolved.parsed.book.options.is_draft:
         found = list(as_warnings(found))
     unique = dict.fromkeys(found)
     return Checked(rendered, tuple(sorted(unique, key=lambda f: (ORDER[f.level], f))))
+
+
+def so_far(resolved: Resolved) -> tuple[Finding, ...]:
+    """What loading, parsing and binding found."""
+    parsed = resolved.parsed
+    return (*parsed.book.findings, *parsed.findings, *resolved.findings)

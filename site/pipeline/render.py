@@ -13,8 +13,9 @@ from markupsafe import Markup
 
 from pipeline.cache import TextCache, content_key
 from pipeline.cases import CaseBook
+from pipeline.check import so_far
 from pipeline.code import PROJECT, code_digest, digest
-from pipeline.errors import Finding
+from pipeline.errors import BuildError, Finding
 from pipeline.fill import Filler, script_json
 from pipeline.lazy import Lazy
 from pipeline.model import Assets, BoundPage, Language, Rendered, Resolved
@@ -29,7 +30,11 @@ PRELOADED = ("serif.woff2", "sans.woff2")
 
 def render(resolved: Resolved, publish: Publish) -> Rendered:
     """The step. `publish` bundles scripts, styles and fonts for what the book says."""
-    renderer = Renderer(resolved, publish(resolved))
+    try:
+        assets = publish(resolved)
+    except BuildError as error:  # what is wrong with the content is told all the same
+        raise BuildError(*error.findings, *so_far(resolved)) from error
+    renderer = Renderer(resolved, assets)
     pages = renderer.pages()
     return Rendered(resolved, renderer.assets, pages, renderer.files(), renderer.findings())
 
