@@ -91,10 +91,11 @@ def figures(rendered: Rendered) -> Iterator[Finding]:
     for slug, chapter in parsed.book.chapters.items():
         if parsed.book.options.only not in ("", slug):
             continue
+        texts = [parsed.documents.get((slug, language)) for language in chapter.texts]
         used = {
             hole.file
-            for (name, _), item in parsed.documents.items()
-            if name == slug
+            for item in texts
+            if item is not None
             for hole in item.holes
             if isinstance(hole, FigureHole)
         }

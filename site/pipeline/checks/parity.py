@@ -58,8 +58,11 @@ def translations(rendered: Rendered) -> Iterator[Finding]:
 
 
 def _compare(original: Document, translation: Document) -> Iterator[Finding]:
+    there = _things(translation)
     for kind, left in _things(original).items():
-        right = _things(translation)[kind]
+        right = there[kind]
+        if left == right:
+            continue
         counts, others = Counter(name for name, _ in left), Counter(name for name, _ in right)
         yield from _lacking(kind, left, counts - others, original, translation)
         yield from _lacking(kind, right, others - counts, translation, original)
