@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline import model_data
 from pipeline.errors import BuildError, Finding
 
 RUNTIME = "runtime"
@@ -71,7 +72,14 @@ def runtime(vendored: Path, root: Path, languages: Sequence[str]) -> Runtime:
         files[f"{RUNTIME}/{name}"] = data
         bundles[language] = _entry(name, data, {})
     wheel = next(name for name in originals if name.endswith(".whl"))
-    body = canonical({"core": entries, "wheel": wheel, "bundles": bundles, "key": folder})
+    extra = {}
+    for name, (data, forms) in model_data.data_files(vendored.parent).items():
+        path = f"model-{name}-{digest(data)[:12]}{Path(model_data.PLACES[name]).suffix}"
+        files[f"{RUNTIME}/{path}"] = data
+        files.update({f"{RUNTIME}/{path}.{kind}": form for kind, form in forms.items()})
+        extra[name] = {**_entry(path, data, forms), "at": model_data.PLACES[name]}
+    listed = {"core": entries, "wheel": wheel, "bundles": bundles, "data": extra, "key": folder}
+    body = canonical(listed)
     manifest = f"{RUNTIME}/manifest-{digest(body)[:12]}.json"
     return Runtime({**files, manifest: body}, manifest)
 

@@ -29,6 +29,8 @@ export const MESSAGES = Object.freeze({
   respond: "respond",
   recompute: "recompute",
   answer: "answer",
+  data: "data",
+  fetched: "fetched",
   error: "error",
   stored: "stored",
 });

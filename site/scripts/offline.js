@@ -69,6 +69,7 @@ export async function keepOffline() {
     if (!worker) return;
     ask(worker);
     runtime.addEventListener("state", () => runtime.state === "ready" && ask(worker));
+    runtime.addEventListener("fetched", () => ask(worker));
     if (!savesData()) worker.postMessage({ kind: SERVICE.language, build: build(), language });
   } catch {
     // No service worker here (a private window, a policy): the site works without one.

@@ -131,6 +131,9 @@ export class Runtime extends EventTarget {
       this.#startFailed(seat, data.reason, data.detail);
     } else if (data.kind === MESSAGES.stored) {
       if (!data.isStored) this.dispatchEvent(new CustomEvent("unstored", { detail: data.detail }));
+    } else if (data.kind === MESSAGES.fetched) {
+      this.urls = [...this.urls, ...data.urls];
+      this.dispatchEvent(new Event("fetched"));
     } else if (data.kind === MESSAGES.data && data.id === this.#running?.id) {
       this.#fetching(data);
     } else if (data.id !== undefined && data.id === this.#running?.id) {

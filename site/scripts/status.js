@@ -12,8 +12,12 @@ function megabytes(bytes) {
   return (bytes / MEGABYTE).toFixed(1);
 }
 
-/** @param {string} state */
-function statusText(state) {
+/** @param {string} state @param {string} owner */
+function statusText(state, owner) {
+  const waits = runtime.fetching;
+  if (waits?.owner === owner && waits.loaded < waits.total) {
+    return say("fetching_bytes", { loaded: megabytes(waits.loaded), total: megabytes(waits.total) });
+  }
   if (state === STATES.starting) {
     const { loaded, total } = runtime.progress;
     return total && loaded < total
@@ -23,10 +27,10 @@ function statusText(state) {
   return state === STATES.static ? "" : say(state);
 }
 
-/** Show the state; where the device asks to save data, a button starts Python. @param {HTMLElement} status @param {string} state @param {() => void} start */
-export function showStatus(status, state, start) {
+/** Show the state of calculator `owner`; where the device asks to save data, a button starts Python. @param {HTMLElement} status @param {string} state @param {string} owner @param {() => void} start */
+export function showStatus(status, state, owner, start) {
   const asks = state === STATES.static && savesData();
-  const text = statusText(state);
+  const text = statusText(state, owner);
   if (asks && !status.querySelector("button")) status.replaceChildren(textButton(say("start"), start));
   else if (!asks && status.textContent !== text) status.textContent = text;
 }

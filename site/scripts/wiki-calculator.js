@@ -177,7 +177,7 @@ export class WikiCalculator extends HTMLElement {
   }
 
   #showStatus() {
-    showStatus(this.#part("status"), this.dataset["state"] ?? "", () => {
+    showStatus(this.#part("status"), this.dataset["state"] ?? "", this.id, () => {
       runtime.start();
       if (!isSame(this.#wanted, this.shown.inputs)) this.#request(this.#wanted);
     });

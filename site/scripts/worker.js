@@ -12,7 +12,7 @@ const scope = /** @type {DedicatedWorkerGlobalScope} */ (/** @type {unknown} */ 
 
 /** @type {((request: string) => string) | undefined} */
 let respond;
-/** @type {((names: string[], report: (loaded: number, total: number) => void) => Promise<void>) | undefined} */
+/** @type {((names: string[], report: (loaded: number, total: number) => void) => Promise<string[]>) | undefined} */
 let fetchNeeded;
 
 /** @param {Boot} boot */
@@ -45,7 +45,9 @@ async function answer({ id, request }) {
     let found = respond(request);
     const names = neededBy(found);
     if (names) {
-      await fetchNeeded(names, (loaded, total) => scope.postMessage({ kind: MESSAGES.data, id, loaded, total }));
+      const report = (/** @type {number} */ loaded, /** @type {number} */ total) =>
+        scope.postMessage({ kind: MESSAGES.data, id, loaded, total });
+      scope.postMessage({ kind: MESSAGES.fetched, urls: await fetchNeeded(names, report) });
       found = respond(request);
     }
     scope.postMessage({ kind: MESSAGES.answer, id, answer: found });
