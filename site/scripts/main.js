@@ -5,6 +5,7 @@ import { savesData, seen, whenIdle } from "./environment.js";
 import { keepPlace } from "./language-switch.js";
 import { runtime } from "./runtime.js";
 import { keepOffline } from "./offline.js";
+import { closeSheetOnArrival } from "./sheet.js";
 import { WikiCalculator } from "./wiki-calculator.js";
 import { WikiCases } from "./wiki-cases.js";
 import { WikiContents } from "./wiki-contents.js";
@@ -30,6 +31,7 @@ for (const [name, element] of Object.entries(ELEMENTS)) {
   customElements.define(TAGS[/** @type {keyof typeof TAGS} */ (name)], element);
 }
 keepPlace();
+closeSheetOnArrival();
 
 /** Python starts once the page has been painted, is looked at, and the browser is idle. */
 async function startWhenIdle() {

@@ -158,6 +158,10 @@ def test_chapters_open_as_a_sheet_on_a_phone(phone: Page, host: Host) -> None:
     assert sheet.locator("[aria-current=page]").is_visible()
     phone.keyboard.press("Escape")
     assert sheet.is_hidden()
+    phone.locator(".chapters-open").click()
+    sheet.locator(".chapters-here a").last.click()
+    assert sheet.is_hidden()
+    assert phone.url.endswith("#sources")
 
 
 def test_the_theme_is_chosen_kept_and_there_before_the_first_paint(desk: Page, host: Host) -> None:
