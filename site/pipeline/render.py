@@ -243,8 +243,8 @@ class Renderer:
             "start_url": "./",
             "scope": "./",
             "display": "standalone",
-            "background_color": "#fbfaf7",
-            "theme_color": "#fbfaf7",
+            "background_color": "#fbf9f3",
+            "theme_color": "#fbf9f3",
             "icons": icons,
         }
         return json.dumps(body, ensure_ascii=False, indent=1).encode()
