@@ -90,14 +90,20 @@ HOSTILE = {
 }
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache for all of them: what one hostile text leaves there must not help another."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_content_is_told_in_one_line_each(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     change, expected = HOSTILE[name]
     root = wikis.copied(tmp_path)
     change(root)
-    assert build.main(["--root", str(root), "--cache", str(tmp_path / "cache"), "--check"]) == 1
+    assert build.main(["--root", str(root), "--cache", str(cache), "--check"]) == 1
     lines = capsys.readouterr().err.splitlines()
     assert [line for line in lines if LINE.fullmatch(line) is None] == []
     assert sum(expected in line for line in lines) == 1
