@@ -95,11 +95,15 @@ def test_an_asset_that_loads_from_elsewhere_goes_red(
     assert message.startswith(f"{path}:1: foreign part 'https://example.org/")
 
 
-def test_a_first_view_over_its_budget_is_told(rendered: Rendered) -> None:
-    noise = bytes(range(256)) * 700
-    messages = with_asset(rendered, "assets/main.css", b"wOF2" + noise)
-    assert len(messages) == len(rendered.pages)
-    assert messages[0].startswith("404.html:1: first view too large '")
+def test_a_first_view_over_its_budget_is_an_error_on_pages_of_text(rendered: Rendered) -> None:
+    noise = b"wOF2" + bytes(range(256)) * 700
+    files = {**rendered.assets.files, "assets/main.css": noise}
+    assets = changed(rendered.assets, files=files)
+    found = check(changed(rendered, assets=assets)).findings
+    assert {item.what for item in found} == {"first view too large"}
+    assert {item.file: item.level for item in found} == {
+        path: "error" if path.count("/") > 1 else "warning" for path in rendered.pages
+    }
 
 
 def test_assets_that_cannot_be_made_hide_nothing_else(tmp_path: Path) -> None:
