@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pipeline import expressions
 
 from calculators import contract
+from pipeline import expressions
 
 FOLDER = Path(__file__).parents[2] / "content" / "cases"
 CASES = {case["id"]: case for case in json.loads((FOLDER / "cases.json").read_text())["cases"]}
