@@ -14,6 +14,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -139,10 +140,15 @@ def _fill(fresh: Path, checked: Checked, index: Index | None) -> tuple[dict[str,
     build = _build_hash(contents, worker)
     for path in checked.rendered.pages:
         contents[path] = contents[path].replace(BUILD_PLACEHOLDER.encode(), build.encode())
-    _write_all(fresh, contents)
-    if index is not None:
-        index(fresh)
-        contents |= _added(fresh, contents)
+    pages = {path: contents.pop(path) for path in checked.rendered.pages}
+    _write_all(fresh, pages)
+    with ThreadPoolExecutor(1) as aside:  # the index is made while everything else is written
+        indexing = aside.submit(index, fresh) if index is not None else None
+        _write_all(fresh, contents)
+        contents |= pages
+        if indexing is not None:
+            indexing.result()
+            contents |= _added(fresh, contents)
     (fresh / MANIFEST).write_bytes(bundle.build_manifest(contents, build))
     if worker:
         (fresh / SERVICE_WORKER).write_bytes(bundle.service_worker(worker, build))

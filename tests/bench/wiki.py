@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 from pipeline.parse import text_digest
@@ -127,7 +129,19 @@ def chapter(number: int, language: str, follows: str = "") -> str:
     return HEAD.format(**values) + BODY.format(**values)
 
 
-def make(root: Path, chapters: int) -> Path:
+def plain(number: int, language: str, follows: str = "") -> str:
+    """The same without calculators, records and bindings: what other builders can build, too."""
+    text = chapter(number, language, follows)
+    head, _, rest = text.partition("\n---\n")
+    head = re.sub(r"\nmistake: .*", "", head).replace("{term}`rank`", "rank")
+    before, _, after = rest.partition("{#run}")
+    _, _, after = after.partition("{#limits}")
+    run = f"{{#run}}\n## Run\n\n$$\n{formula(number, 1)}\n$$\n\n{{#limits}}"
+    after = re.sub(r":answer: .*\n", "", after).replace("{cite}`manual`", "the manual")
+    return f"{head}\n---\n{before}{run}{after}"
+
+
+def make(root: Path, chapters: int, text: Callable[..., str] = chapter) -> Path:
     """A wiki in `root` with so many chapters in each of two languages."""
     content = root / "content"
     content.mkdir(parents=True)
@@ -135,15 +149,16 @@ def make(root: Path, chapters: int) -> Path:
         shutil.copy(WIKI / "content" / name, content / name)
     for name in COPIED:
         shutil.copytree(WIKI / "content" / name, content / name)
-    shutil.copytree(WIKI / "experiments", root / "experiments")
+    if text is chapter:
+        shutil.copytree(WIKI / "experiments", root / "experiments")
     listed = ", ".join(f'"{slug_of(number)}"' for number in range(1, chapters + 1))
     part = 'id = "all"\ntitle.en = "All"\ntitle.zh-cn = "全部"'
     (content / "summary.toml").write_text(f"[[part]]\n{part}\nchapters = [{listed}]\n", "utf-8")
     for number in range(1, chapters + 1):
         folder = content / slug_of(number)
         folder.mkdir()
-        original = chapter(number, "en")
+        original = text(number, "en")
         (folder / "en.md").write_text(original, "utf-8")
-        translation = chapter(number, "zh-cn", text_digest(original))
+        translation = text(number, "zh-cn", text_digest(original))
         (folder / "zh-cn.md").write_text(translation, "utf-8")
     return root
