@@ -32,7 +32,19 @@ function cacheOf(build) {
 /** The manifest of a build that is kept here. @param {string} build @returns {Promise<Manifest | undefined>} */
 async function manifestOf(build) {
   const found = await caches.match(root + MANIFEST, { cacheName: cacheOf(build) });
-  return found?.json();
+  if (found || build !== BUILD) return found?.json();
+  return fetchManifest().catch(() => undefined);
+}
+
+/** This build's manifest from the network, kept. @returns {Promise<Manifest>} */
+async function fetchManifest() {
+  const response = await fetch(root + MANIFEST, { cache: "no-store" });
+  /** @type {Manifest} */
+  const manifest = await response.clone().json();
+  // In the middle of an upload the two may differ; the browser asks again later.
+  if (manifest.build !== BUILD) throw new Error(`build.json is of ${manifest.build}, not ${BUILD}`);
+  await put(cacheOf(BUILD), root + MANIFEST, response);
+  return manifest;
 }
 
 /** @param {string} name @param {string} url @param {Response} response */
@@ -45,12 +57,7 @@ async function put(name, url, response) {
 }
 
 async function install() {
-  const response = await fetch(root + MANIFEST, { cache: "no-store" });
-  /** @type {Manifest} */
-  const manifest = await response.clone().json();
-  // In the middle of an upload the two may differ; the browser asks again later.
-  if (manifest.build !== BUILD) throw new Error(`build.json is of ${manifest.build}, not ${BUILD}`);
-  await (await caches.open(cacheOf(BUILD))).put(root + MANIFEST, response);
+  const manifest = await fetchManifest();
   const shell = Object.keys(manifest.files).filter((path) => /^assets\/[^/]+\.(css|js)$/.test(path));
   await Promise.all(shell.map((path) => keep(path, manifest)));
 }
@@ -98,7 +105,8 @@ function askBuild(page) {
 /** Remove the caches of builds that no page is of, and hashed files that no kept build lists. */
 async function prune() {
   const open = await openBuilds();
-  if (!open) return;
+  // What a newer service worker is fetching is not ours to remove.
+  if (!open || scope.registration.installing || scope.registration.waiting) return;
   const needed = new Set([...open, BUILD].map((build) => cacheOf(build ?? "")));
   for (const name of await caches.keys()) {
     if (name.startsWith(`${prefix}build-`) && !needed.has(name)) await caches.delete(name);
