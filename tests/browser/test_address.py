@@ -44,6 +44,7 @@ def test_back_undoes_and_forward_redoes(page: Page, host: Host) -> None:
 def test_a_drag_is_one_step_of_back(page: Page, host: Host) -> None:
     ledger = open_live(page, host.url + CHAPTER)
     slider = ledger.control("theta", part="slider")
+    slider.scroll_into_view_if_needed()
     box = slider.bounding_box()
     assert box
     steps = page.evaluate("history.length")
@@ -93,13 +94,15 @@ def test_states_of_two_calculators_stand_together(page: Page, host: Host, built:
     name = "update_ledger"
     first = Calculator(page, name)
     second = page.locator(f"wiki-calculator:not(#{first.id})").first
+    own = first.id
     first.set_address("counts=5,3")
     first.wait()
     other = second.get_attribute("id")
     box = second.locator("[data-part=box]").first
     box.fill("7")
     box.press("Tab")
-    page.wait_for_url(lambda url: f"{first.id}?counts=5,3" in url and f"#{other}?" in url)
+    # Nothing in here may ask the page: Playwright waits for this function itself.
+    page.wait_for_url(lambda url: f"{own}?counts=5,3" in url and f"#{other}?" in url)
 
 
 def test_language_switch_keeps_the_state(page: Page, host: Host, built: Path) -> None:
