@@ -143,6 +143,9 @@ def test_the_same_content_is_the_same_site_in_any_folder_and_process(tmp_path: P
         shutil.rmtree(root)
     assert sites[0].keys() == sites[1].keys()
     assert [path for path in sites[0] if sites[0][path] != sites[1][path]] == []
+    scripts = {path: data for path, data in sites[0].items() if path.endswith(".js")}
+    assert scripts
+    assert [path for path, data in scripts.items() if b"/-/events" in data] == []  # dev.js
 
 
 # What is in the way of a build leaves the last site whole.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -92,6 +93,16 @@ def test_a_page_that_is_left_is_told_nothing_and_a_new_one_everything(
         assert "Another remark." in news.page("Another remark.")
         wikis.replace(root / "content/beta/en.md", "Another remark.", "A remark.")
         news.page("A remark.")
+
+
+def test_search_is_made_behind_the_editor_s_back(server: tuple[Serving, Path, Path]) -> None:
+    running, _, root = server
+    said = len(running.lines)
+    wikis.replace(root / "content/beta/en.md", "A remark.", "A remark worth finding.")
+    running.until("whole site checked in .*: 0 errors, 1 warnings; search is up to date", said)
+    status, entry = running.get("/pagefind/whatever/pagefind-entry.json")
+    assert (status, set(json.loads(entry)["languages"])) == (200, {"en", "zh-cn"})
+    wikis.replace(root / "content/beta/en.md", "A remark worth finding.", "A remark.")
 
 
 def test_what_is_not_there_is_not_found(server: tuple[Serving, Path, Path]) -> None:

@@ -10,15 +10,28 @@ import { show } from "./dev/page.js";
 import { showTroubles } from "./dev/troubles.js";
 import { build } from "./environment.js";
 
-const address = `/-/events?path=${encodeURIComponent(location.pathname)}&build=${build()}`;
-const news = new EventSource(address);
-
-news.addEventListener("message", ({ data }) => {
+/** @param {MessageEvent<string>} event */
+function hear({ data }) {
   const message = JSON.parse(data);
   if (message.kind === "page") show(message.html);
   else if (message.kind === "calculators") void recompute(message.names);
   else if (message.kind === "troubles") showTroubles(message.items);
-});
-// A page that is left must not hold a connection: browsers allow six to one server.
-addEventListener("pagehide", () => news.close());
+}
+
+/** @type {EventSource | undefined} */
+let news;
+
+// Only a page that is looked at holds a connection, for browsers allow six to one server; what it
+// has missed it is told when it is looked at again.
+function listen() {
+  news?.close();
+  news = undefined;
+  if (document.visibilityState !== "visible") return;
+  news = new EventSource(`/-/events?path=${encodeURIComponent(location.pathname)}&build=${build()}`);
+  news.addEventListener("message", hear);
+}
+
+listen();
+document.addEventListener("visibilitychange", listen);
+addEventListener("pagehide", () => news?.close());
 addEventListener("pageshow", ({ persisted }) => persisted && location.reload());

@@ -258,14 +258,3 @@ def test_an_error_is_told_in_the_page_until_it_is_mended(page: Page, site: Site)
     site.serving.until(r"^ +\d+ \| As {cite}`manuel` says\.")
     site.edit(site.root / TEXT, lambda text: text)
     expect(panel).to_have_count(0)
-
-
-def test_a_published_page_knows_nothing_of_the_server(site: Site) -> None:
-    """The client is bundled by the server only: no script of a build names its address."""
-    status, html = site.serving.get(CHAPTER)
-    script = re.search(r'src="(?:\.\./)*(assets/main-[^"]+)"', html)
-    assert (status, bool(script)) == (200, True)
-    assert "/-/events" in site.serving.get(f"/{script.group(1)}")[1] if script else False
-    names = (wikis.PROJECT / "site/pipeline/bundle.py").read_text("utf-8")
-    assert "main.js" in names
-    assert "dev" not in re.findall(r'"(\w+)\.js"', names)
