@@ -90,6 +90,8 @@ export class WikiSearch extends HTMLElement {
 
   /** @param {string} query @param {(Hit & {page: string})[]} hits */
   #show(query, hits) {
+    // New results take the place of those the reader walks through: the box gets the focus back.
+    if (this.#list.contains(document.activeElement)) this.#box.focus();
     this.#list.replaceChildren(...hits.map(entryOf));
     const count = hits.length;
     if (!query) this.#say("");
