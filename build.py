@@ -39,9 +39,10 @@ from pipeline.write import Written, write  # noqa: E402
 def build(options: Options) -> tuple[tuple[Finding, ...], Written | None]:
     """The six steps. Returns all findings, and what was written; None when only checked."""
     book = load(options)
+    publish = assets.publisher(book)
     parsed = parse(book, partial(tex.render_all, cache=options.cache))
     resolved = bind(parsed, partial(plots.draw_all, cache=options.cache))
-    rendered = render(resolved, assets.publish)
+    rendered = render(resolved, publish)
     checked = check(rendered)
     written = None if options.is_check else write(checked, search.index)
     return checked.findings, written

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +20,31 @@ SHOWN_OF_A_RECORD = ("experiment", "backend", "dtype", "environment", "command",
 RUNTIME = PROJECT / ".cache"  # fetched once, whatever is built from where
 
 
-def publish(resolved: Resolved) -> Assets:
+def publisher(book: Book) -> Callable[[Resolved], Assets]:
+    """`publish` for this book: the runtime, which is large, is read and checked meanwhile."""
+    made: Future[bundle.Runtime] = Future()
+
+    def prepare() -> None:
+        try:
+            made.set_result(_runtime(book))
+        except BaseException as error:  # told to whoever asks for the result
+            made.set_exception(error)
+
+    threading.Thread(target=prepare, daemon=True).start()
+    return lambda resolved: publish(resolved, made.result)
+
+
+def _runtime(book: Book) -> bundle.Runtime:
+    languages = [language.id for language in book.languages]
+    return bundle.runtime(vendor.runtime(RUNTIME).folder, PROJECT, languages)
+
+
+def publish(resolved: Resolved, prepared: Callable[[], bundle.Runtime] | None = None) -> Assets:
     """Everything that a page loads, for what this book says in its languages."""
     book = resolved.parsed.book
     cache = book.options.cache
     languages = [language.id for language in book.languages]
-    runtime = bundle.runtime(vendor.runtime(RUNTIME).folder, PROJECT, languages)
+    runtime = prepared() if prepared else _runtime(book)
     scripts = _kept(
         cache,
         ("scripts", runtime.manifest, _sources("scripts", "strings")),

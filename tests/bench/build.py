@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import re
 import shutil
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from pipeline.model import Options
 from pipeline.serving.changes import sort
 from pipeline.serving.workshop import Workshop
 from tests.bench import cost, peers, report
-from tests.bench.wiki import chapter, make, plain, slug_of
+from tests.bench.wiki import make, plain, slug_of
 from tests.wikis import PROJECT
 
 # What a clean build makes anew although formulas and plots are kept.
@@ -63,28 +64,52 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def measured(folder: Path, chapters: int, runs: int, text: Callable[..., str] = chapter) -> Line:
+def measured(folder: Path, chapters: int, runs: int) -> Line:
     """All figures of one size; large ones are built once."""
     say(f"{chapters} chapters in each of 2 languages")
-    root = make(folder / f"wiki-{chapters}", chapters, text)
-    runs = runs if chapters <= 100 else 1
-    command = [sys.executable, str(PROJECT / "build.py"), "--root", str(root)]
+    root = make(folder / f"wiki-{chapters}", chapters)
+    own = Own(root)
     colds, warms, edits = [], [], []
-    for _ in range(runs):
-        shutil.rmtree(root / ".cache", ignore_errors=True)
-        colds.append(cost.of(command, PROJECT))
-        for name in DROPPED:
-            (root / ".cache" / name).unlink(missing_ok=True)
-        warms.append(cost.of(command, PROJECT))
-    for number in range(runs):
-        edit(root, number)
-        edits.append(cost.of(command, PROJECT))
-    cold, warm, edited = cost.best(colds), cost.best(warms), cost.best(edits)
-    line = Line(chapters, cold, warm, edited, saved(root))
+    for number in range(runs if chapters <= 100 else 1):
+        colds.append(own.cold())
+        warms.append(own.warm())
+        edits.append(own.edited(number))
+    # In a process of its own: a book in memory would make this one large for all that follow.
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        took = pool.apply(saved, (root,))
+    line = Line(chapters, cost.best(colds), cost.best(warms), cost.best(edits), took)
     say(f"  {line.cold.wall:.1f} s, {line.warm.wall:.1f} s, {line.edited.wall:.1f} s, "
         f"{line.saved:.0f} ms, {line.cold.memory:.0f} MB")  # fmt: skip
     shutil.rmtree(root)
     return line
+
+
+class Own:
+    """This project's command on a wiki."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.command = [sys.executable, str(PROJECT / "build.py"), "--root", str(root)]
+
+    def cold(self) -> cost.Cost:
+        """With nothing kept."""
+        shutil.rmtree(self.root / ".cache", ignore_errors=True)
+        return self._clean()
+
+    def warm(self) -> cost.Cost:
+        """With formulas, plots and bundles kept; everything else is made anew."""
+        for name in DROPPED:
+            (self.root / ".cache" / name).unlink(missing_ok=True)
+        return self._clean()
+
+    def _clean(self) -> cost.Cost:
+        shutil.rmtree(self.root / "dist", ignore_errors=True)
+        return cost.of(self.command, PROJECT)
+
+    def edited(self, number: int) -> cost.Cost:
+        """After one text has changed."""
+        edit(self.root, number)
+        return cost.of(self.command, PROJECT)
 
 
 def edit(root: Path, number: int) -> Path:
@@ -138,36 +163,60 @@ def grown(lines: Sequence[Line]) -> str:
 def beside(folder: Path, chapters: int, runs: int) -> str:
     """The table of several builders on the same Markdown and formulas."""
     say(f"{chapters} chapters in each of 2 languages, beside others")
-    own = measured(folder / "plain", chapters, runs, plain)
-    rows = [
-        _row("Same Update, formulas kept", own.warm, own.edited, "yes"),
-        _row("Same Update, nothing kept", own.cold, own.edited, "yes"),
+    own = Own(make(folder / "plain", chapters, plain))
+    runners = [
+        peers.Contestant("Same Update, formulas kept", True, own.warm, own.edited),
+        peers.Contestant("Same Update, nothing kept", True, own.cold, own.edited),
     ]
+    own.cold()
     try:
         commands = peers.installed(PROJECT / ".cache" / "bench" / "peers")
     except cost.FailedError as error:
         return f"The other builders could not be installed here ({error})."
-    for peer in peers.PEERS:
-        say(f"  {peer.name}")
-        try:
-            clean, edited = peers.measured(peer, commands, folder / "peers", chapters, runs)
-        except cost.FailedError as error:
-            rows.append((peer.name, str(error), "", "", "", "no"))
-            continue
-        rows.append(_row(peer.name, clean, edited, "no"))
+    runners += [peers.contestant(p, commands, folder / "peers", chapters) for p in peers.PEERS]
+    rows = [_row(runner, costs) for runner, costs in raced(runners, runs).items()]
     heads = (
         f"{2 * chapters} pages", "clean", "processor time", "one text changed", "memory",
         "sets formulas",
     )  # fmt: skip
     return (
-        f"The same prose and formulas everywhere, search included, best of {runs} runs "
-        f"({', '.join(peers.versions())}). Only this project sets formulas in the build, checks "
-        "every link and number, and packs its scripts, fonts and Python runtime.\n\n"
+        f"The same prose and formulas everywhere, search included; the builders took turns, and "
+        f"the best of {runs} runs counts ({', '.join(peers.versions())}). Only this project sets "
+        "formulas in the build, checks every link and number, and packs its scripts, fonts and "
+        "Python runtime.\n\n"
     ) + report.table(heads, rows)
 
 
-def _row(name: str, clean: cost.Cost, edited: cost.Cost, sets: str) -> tuple[str, ...]:
+Race = dict[peers.Contestant, tuple[cost.Cost, cost.Cost] | cost.FailedError]
+
+
+def raced(runners: Sequence[peers.Contestant], runs: int) -> Race:
+    """The best clean and edited builds of each; they take turns, so that all meet the same."""
+    clean: dict[peers.Contestant, list[cost.Cost]] = {runner: [] for runner in runners}
+    edited: dict[peers.Contestant, list[cost.Cost]] = {runner: [] for runner in runners}
+    failed: Race = {}
+    for number in range(runs):
+        for runner in runners:
+            try:
+                clean[runner].append(runner.clean())
+                edited[runner].append(runner.edited(number))
+            except cost.FailedError as error:
+                failed[runner] = error
+            say(f"  {runner.name}, {number + 1} of {runs}")
+    return {
+        runner: failed.get(runner) or (cost.best(clean[runner]), cost.best(edited[runner]))
+        for runner in runners
+    }
+
+
+def _row(
+    runner: peers.Contestant, costs: tuple[cost.Cost, cost.Cost] | cost.FailedError
+) -> tuple[str, ...]:
+    sets = "yes" if runner.sets_formulas else "no"
+    if isinstance(costs, cost.FailedError):
+        return runner.name, str(costs), "", "", "", sets
+    clean, edited = costs
     return (
-        name, f"{clean.wall:.2f} s", f"{clean.cpu:.2f} s", f"{edited.wall:.2f} s",
+        runner.name, f"{clean.wall:.2f} s", f"{clean.cpu:.2f} s", f"{edited.wall:.2f} s",
         f"{clean.memory:.0f} MB", sets,
     )  # fmt: skip

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
-import time
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+# A process begins with the memory of the one that started it, and the system counts that as its
+# own: a small process stands between, so that a benchmark's memory is not taken for a builder's.
+BETWEEN = """
+import json, os, subprocess, sys, time
+started = time.perf_counter()
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+said = process.stdout.read().decode(errors="replace")
+_, status, usage = os.wait4(process.pid, 0)
+wall = time.perf_counter() - started
+cpu = usage.ru_utime + usage.ru_stime
+print(json.dumps([os.waitstatus_to_exitcode(status), said, wall, cpu, usage.ru_maxrss / 1024]))
+"""
 
 
 @dataclass(frozen=True)
@@ -25,21 +39,16 @@ class FailedError(Exception):
 
 def of(command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None) -> Cost:
     """Run a command and measure it. Raises `FailedError`."""
-    started = time.perf_counter()
-    process = subprocess.Popen(
-        command, cwd=folder, env={**os.environ, **(environment or {})},
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    between = [sys.executable, "-S", "-E", "-c", BETWEEN, *command]
+    done = subprocess.run(
+        between, cwd=folder, env={**os.environ, **(environment or {})},
+        capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert process.stdout is not None
-    said = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.stdout.close()
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
+    status, said, wall, cpu, memory = json.loads(done.stdout)
+    if status != 0:
         last = [line for line in said.splitlines() if line.strip()][-1:] or ["no output"]
-        raise FailedError(f"{Path(command[0]).name}: exit status {process.returncode}: {last[0]}")
-    wall = time.perf_counter() - started
-    return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+        raise FailedError(f"{Path(command[0]).name}: exit status {status}: {last[0]}")
+    return Cost(wall, cpu, memory)
 
 
 def best(costs: Sequence[Cost]) -> Cost:

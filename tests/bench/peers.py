@@ -93,29 +93,38 @@ PEERS = (
 )
 
 
-def measured(
-    peer: Peer, commands: Path, folder: Path, chapters: int, runs: int
-) -> tuple[cost.Cost, cost.Cost]:
-    """What a clean build and one after an edit of one page cost. Raises `cost.FailedError`."""
+@dataclass(frozen=True)
+class Contestant:
+    """A builder at work: `clean` builds with nothing kept, `edited` after an edit of one page."""
+
+    name: str
+    sets_formulas: bool
+    clean: Callable[[], cost.Cost]
+    edited: Callable[[int], cost.Cost]
+
+
+def contestant(peer: Peer, commands: Path, folder: Path, chapters: int) -> Contestant:
+    """A peer with its Markdown in `folder`. Its runs raise `cost.FailedError`."""
     root = make(folder / peer.name.split()[0].lower(), chapters)
     peer.set_up(root)
     command = [str(commands / peer.command[0]), *peer.command[1:]]
-    clean = [cost.of(command, _cleaned(root, peer)) for _ in range(runs)]
     path = root / "docs/en" / f"{slug_of(2)}.md"
-    edits = []
-    for number in range(runs):
-        path.write_text(f"{path.read_text('utf-8')}\nEdit {number}.\n", "utf-8")
-        edits.append(cost.of(command, root))
-    pages = len(list((root / peer.output).rglob("*.html")))
-    if pages < 2 * chapters:
-        raise cost.FailedError(f"{peer.name}: {pages} pages for {chapters} chapters")
-    return cost.best(clean), cost.best(edits)
 
+    def clean() -> cost.Cost:
+        for name in (peer.output, ".cache"):
+            shutil.rmtree(root / name, ignore_errors=True)
+        return edited(None)
 
-def _cleaned(root: Path, peer: Peer) -> Path:
-    for name in (peer.output, ".cache"):
-        shutil.rmtree(root / name, ignore_errors=True)
-    return root
+    def edited(number: int | None) -> cost.Cost:
+        if number is not None:
+            path.write_text(f"{path.read_text('utf-8')}\nEdit {number}.\n", "utf-8")
+        found = cost.of(command, root)
+        pages = len(list((root / peer.output).rglob("*.html")))
+        if pages < 2 * chapters:
+            raise cost.FailedError(f"{peer.name}: {pages} pages for {chapters} chapters")
+        return found
+
+    return Contestant(peer.name, False, clean, edited)
 
 
 def versions() -> Sequence[str]:
