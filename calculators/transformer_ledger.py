@@ -104,7 +104,7 @@ def compute(inputs: Inputs) -> Result:
         "max_abs_error": float(np.abs(h - g).max()),
         "update_cosine": cosine(step, other),
         "update_distance": norm(other - step),
-        "update_relative_distance": norm(other - step) / norm(step) if step.any() else None,
+        "update_relative_distance": norm(other - step) / size if (size := norm(step)) else None,
         "worst_tensors": [{"name": name, "relative_distance": gaps[name]} for name in worst],
         "next_tokens": next_tokens(inputs.window, inputs.position, step, other, SHOWN_TOKENS),
     }

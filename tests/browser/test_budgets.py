@@ -14,6 +14,7 @@ from tests.browser.support import CHAPTER, START, Calculator, open_live
 from tests.browser.test_failures import wait_for_snapshot
 from tests.browser.test_live import never
 
+ROOT = Path(__file__).resolve().parents[2]
 # Best of this many: what else the machine does can only slow a start down.
 ROUNDS = 3
 BARE_WORKER = """
@@ -48,9 +49,10 @@ DRAG = """async (id) => {
   const calculator = document.getElementById(id);
   const slider = calculator.querySelector("[name=theta][data-part=slider]");
   const times = [];
-  for (let i = 0; i < 120; i += 1) {
+  for (let i = 0; i < 100; i += 1) {
     const started = performance.now();
-    slider.value = String(-5 + i / 12);
+    // A step of the slider each time: a value that it has already would change nothing.
+    slider.value = (-5 + i / 10).toFixed(1);
     slider.dispatchEvent(new Event("input", { bubbles: true }));
     await new Promise((resolve) => {
       const watch = new MutationObserver(() => {
@@ -63,7 +65,8 @@ DRAG = """async (id) => {
     times.push(performance.now() - started);
     await new Promise(requestAnimationFrame);
   }
-  return times.slice(20).sort((a, b) => a - b);
+  const settled = times.slice(20).sort((a, b) => a - b);
+  return settled[Math.floor(0.95 * settled.length)];
 }"""
 
 
@@ -91,17 +94,18 @@ def own_starts(browser: Browser, host: Host) -> tuple[float, float]:
     return cold, warm
 
 
-def serve_bare(host: Host, built: Path) -> None:
-    manifest_path = next((built / "runtime").glob("manifest-*.json"))
-    manifest: dict[str, Any] = json.loads(manifest_path.read_text("utf-8"))
-    worker = BARE_WORKER.replace("FOLDER", manifest["key"]).replace("WHEEL", manifest["wheel"])
+def serve_bare(host: Host) -> None:
+    """Pyodide's own files as they are released, beside the site."""
+    wheel = next((ROOT / ".cache" / "vendor").glob("numpy-*.whl"))
+    names = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
+    files = [*(ROOT / "node_modules" / "pyodide" / name for name in names), wheel]
+    worker = BARE_WORKER.replace("FOLDER", "bare").replace("WHEEL", wheel.name)
+    host.besides |= {f"runtime/bare/{file.name}": file.read_bytes() for file in files}
     host.besides |= {"bare.html": BARE_PAGE, "runtime/bare.js": worker.encode()}
 
 
-def test_starts_cost_little_more_than_python_itself(
-    browser: Browser, host: Host, built: Path
-) -> None:
-    serve_bare(host, built)
+def test_starts_cost_little_more_than_python_itself(browser: Browser, host: Host) -> None:
+    serve_bare(host)
     bare = min(bare_start(browser, host) for _ in range(ROUNDS))
     starts = [own_starts(browser, host) for _ in range(ROUNDS)]
     cold, warm = (min(times) for times in zip(*starts, strict=True))
@@ -113,7 +117,7 @@ def test_starts_cost_little_more_than_python_itself(
 def test_slider_reaches_the_page_within_a_frame(page: Page, host: Host) -> None:
     ledger = open_live(page, host.url + CHAPTER)
     page.wait_for_timeout(500)
-    best = min(page.evaluate(DRAG, ledger.id)[95] for _ in range(ROUNDS))
+    best = min(page.evaluate(DRAG, ledger.id) for _ in range(ROUNDS))
     print(f"95th percentile {best:.1f} ms")
     assert best <= 16.7
 
