@@ -236,6 +236,18 @@ def test_the_line_itself_is_told(workshop: Workshop, root: Path) -> None:
     }
 
 
+def test_a_long_line_is_told_around_what_is_wrong(workshop: Workshop, root: Path) -> None:
+    words = "word " * 100
+    save(workshop, "content/alpha/en.md", "{cite}`manual`", f"{words}{{cite}}`manuel` {words}")
+    workshop.look(["alpha"])
+    (finding,) = workshop.findings()
+    shown = terminal.excerpt(finding, root)
+    assert len(shown) == terminal.WIDTH + 4
+    assert shown.startswith("… ")
+    assert shown.endswith(" …")
+    assert "{cite}`manuel`" in shown
+
+
 def test_a_wiki_without_languages_waits_for_them(root: Path, bundler: Bundler) -> None:
     locales = (root / "content/locales.toml").rename(root / "away")
     workshop = opened(root, bundler)

@@ -14,6 +14,7 @@ from pipeline.errors import Finding
 
 MAX_LISTED = 20
 MAX_NAMES = 3
+WIDTH = 160  # characters of a line that are shown; a paragraph of prose is one line
 
 
 def say(text: str) -> None:
@@ -28,11 +29,20 @@ def named(names: Sequence[str]) -> str:
 
 
 def excerpt(finding: Finding, root: Path) -> str:
-    """The line that a finding is about; '' where it is about no line."""
+    """The line that a finding is about, a long one around its value; '' where there is no line."""
     for base in (root, PROJECT):
         if (base / finding.file).is_file():
-            return faults.source_line(base / finding.file, finding.line)
+            return _around(faults.source_line(base / finding.file, finding.line), finding.value)
     return ""
+
+
+def _around(line: str, value: str) -> str:
+    if len(line) <= WIDTH:
+        return line
+    at = max(0, line.find(value.strip()[:40]))
+    start = min(max(0, at - WIDTH // 3), len(line) - WIDTH)
+    end = start + WIDTH
+    return f"{'… ' if start else ''}{line[start:end]}{' …' if end < len(line) else ''}"
 
 
 def described(finding: Finding, root: Path) -> dict[str, Any]:

@@ -6,7 +6,8 @@ const SHEET = `
   :host { position: fixed; inset: auto 0 0; z-index: 1000; max-block-size: 40vh; overflow: auto;
     background: var(--wiki-paper, Canvas); color: var(--wiki-ink, CanvasText);
     border-block-start: 3px solid var(--wiki-implemented, Mark); font: 0.85rem/1.5 var(--wiki-sans, sans-serif); }
-  ol { margin: 0; padding: 0.75rem 1.25rem; list-style: none; }
+  summary { padding: 0.5rem 1.25rem; cursor: pointer; font-weight: 600; }
+  ol { margin: 0; padding: 0 1.25rem 0.75rem; list-style: none; }
   li + li { margin-block-start: 0.75rem; }
   p { margin: 0; }
   pre { margin: 0.25rem 0 0; overflow-x: auto; font-family: var(--wiki-mono, monospace); }
@@ -14,19 +15,28 @@ const SHEET = `
 
 export class WikiTroubles extends HTMLElement {
   #list = document.createElement("ol");
+  #count = document.createElement("summary");
 
   connectedCallback() {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(SHEET);
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
     root.adoptedStyleSheets = [sheet];
-    root.append(this.#list);
+    const details = document.createElement("details");
+    details.open = true;
+    details.append(this.#count, this.#list);
+    root.append(details);
     this.setAttribute("role", "alert");
   }
 
   /** @param {Trouble[]} troubles */
   show(troubles) {
-    this.#list.replaceChildren(...troubles.map(item));
+    // What is wrong with this page comes first.
+    const [, , slug = ""] = location.pathname.split("/");
+    const isHere = (/** @type {Trouble} */ { file }) => Number(slug !== "" && file.startsWith(`content/${slug}/`));
+    const ordered = troubles.toSorted((left, right) => isHere(right) - isHere(left));
+    this.#count.textContent = troubles.length === 1 ? "1 error" : `${troubles.length} errors`;
+    this.#list.replaceChildren(...ordered.map(item));
   }
 }
 
