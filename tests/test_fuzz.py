@@ -121,3 +121,16 @@ def test_any_bytes_are_a_page_or_one_error(root: Path, data: bytes) -> None:
         assert len(found) == 1
     else:
         parsed(book.chapters["beta"].texts["en"].text)
+
+
+def test_a_script_in_a_string_file_is_text(tmp_path: Path) -> None:
+    root = wikis.copied(tmp_path)
+    path = root / "content/glossary.toml"
+    script = "<script>alert(1)</script>"
+    path.write_text(path.read_text("utf-8").replace("One process", script), "utf-8")
+    path = root / "content/locales.toml"
+    path.write_text(path.read_text("utf-8").replace('title = "', f'title = "{script}', 1), "utf-8")
+    checked = wikis.checked(root)
+    assert [item for item in checked.findings if item.level == "error"] == []
+    assert not any("<script>" in html for html in checked.rendered.pages.values())
+    assert any("&lt;script&gt;" in html for html in checked.rendered.pages.values())

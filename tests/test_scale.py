@@ -189,7 +189,7 @@ def test_a_full_file_system_leaves_the_last_site(
 ) -> None:
     root, dist, before = site
     place = tmp_path / "small"
-    with small_disk(place) as is_mounted:
+    with SmallDisk(place) as is_mounted:
         shutil.copytree(dist, place / "dist")
         arguments = ["--out", str(place / "dist"), "--cache", str(tmp_path / "cache")]
         done = command(root, *arguments)
@@ -202,7 +202,7 @@ def test_a_full_file_system_leaves_the_last_site(
             assert done.returncode == 0, done.stderr
 
 
-class small_disk:
+class SmallDisk:
     """A file system of 4 MB at `place`, where this process may mount one."""
 
     def __init__(self, place: Path) -> None:
@@ -245,22 +245,6 @@ def test_a_killed_build_leaves_the_last_site(site: tuple[Path, Path, dict[str, b
         running.kill()
     assert running.returncode == -9
     assert tree(dist) == before
-
-
-# Hostile words.
-
-
-def test_a_script_in_a_string_file_is_text(tmp_path: Path) -> None:
-    root = wikis.copied(tmp_path)
-    path = root / "content/glossary.toml"
-    script = "<script>alert(1)</script>"
-    path.write_text(path.read_text("utf-8").replace("One process", script), "utf-8")
-    path = root / "content/locales.toml"
-    path.write_text(path.read_text("utf-8").replace('title = "', f'title = "{script}', 1), "utf-8")
-    checked = wikis.checked(root)
-    assert [item for item in checked.findings if item.level == "error"] == []
-    assert not any("<script>" in html for html in checked.rendered.pages.values())
-    assert any("&lt;script&gt;" in html for html in checked.rendered.pages.values())
 
 
 # Growth.
