@@ -192,6 +192,8 @@ export async function startPython(boot, report) {
   installCalculators(python, await bundle);
   await Promise.all(files.values());
   const page = python.pyimport("calculators.page");
+  // What is loaded stays: the collector need not look at it again, which would cost a frame.
+  python.pyimport("gc").freeze();
   const keep = made ? () => writeSnapshot(base, manifest.key, made) : undefined;
   return { python, respond: page.respond, urls: [...downloads.urls], isWarm: Boolean(snapshot), keep };
 }
