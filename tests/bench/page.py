@@ -1,0 +1,107 @@
+"""The page's budgets, measured in one run: bytes, starts, slider to pixels, the longest task."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests import browsers
+from tests.bench import report
+from tests.browser import test_budgets as budgets
+from tests.browser.server import Host, Serving
+from tests.browser.support import CHAPTER, open_live
+
+LONGEST = """() => new Promise((resolve) => {
+  const found = [];
+  new PerformanceObserver((list) => found.push(...list.getEntries()))
+    .observe({ type: "longtask", buffered: true });
+  setTimeout(() => resolve(Math.max(0, ...found.map((entry) => entry.duration))), 500);
+})"""
+
+
+def first_view(browser: Browser, host: Host, site: Path) -> int:
+    """Compressed bytes of the first view of a chapter, without the runtime."""
+    page = browser.new_page()
+    urls: list[str] = []
+    page.on("response", lambda response: urls.append(response.url))
+    page.route("**/runtime/**", lambda route: route.abort())
+    page.add_init_script("delete window.WebAssembly")
+    page.goto(host.url + CHAPTER, wait_until="networkidle")
+    page.close()
+    total = 0
+    for url in dict.fromkeys(urls):
+        path = site / url.removeprefix(host.url)
+        path = path / "index.html" if path.is_dir() else path
+        if not path.name.startswith(("plot-", "sw.")):
+            data = path.read_bytes()
+            total += len(data if path.suffix == ".woff2" else gzip.compress(data, 9))
+    return total
+
+
+def runtime_bytes(site: Path) -> int:
+    """Compressed bytes of Pyodide, numpy and one language's calculators."""
+    manifest_path = next((site / "runtime").glob("manifest-*.json"))
+    manifest: dict[str, Any] = json.loads(manifest_path.read_text("utf-8"))
+    core = sum(entry["variants"].get("br", entry["bytes"]) for entry in manifest["core"].values())
+    bundle = (site / "runtime" / manifest["bundles"]["en"]["path"]).read_bytes()
+    return int(core) + len(gzip.compress(bundle))
+
+
+def drag(page: Page, host: Host) -> tuple[float, float, float]:
+    """Slider to result and bare round trip (95th percentiles), and the longest task, in ms."""
+    page.add_init_script("performance.setResourceTimingBufferSize(1000)")
+    ledger = open_live(page, host.url + CHAPTER)
+    longest: float = page.evaluate(LONGEST)
+    dragged = min(page.evaluate(budgets.DRAG, ledger.id) for _ in range(budgets.ROUNDS))
+    return dragged, budgets.bare_round_trip(page), longest
+
+
+def measure(browser: Browser, host: Host, site: Path) -> list[list[str]]:
+    """Rows of the table: what, measured, budget."""
+    budgets.serve_bare(host)
+    host.besides["runtime/echo.js"] = budgets.ECHO
+    view, runtime = first_view(browser, host, site), runtime_bytes(site)
+    bare = min(budgets.bare_start(browser, host) for _ in range(budgets.ROUNDS))
+    starts = [budgets.own_starts(browser, host) for _ in range(budgets.ROUNDS)]
+    cold, warm = (min(times) for times in zip(*starts, strict=True))
+    dragged, echo, longest = drag(browser.new_page(), host)
+    return [
+        ["first view without the runtime, compressed", f"{view / 1000:.0f} kB", "150 kB"],
+        ["runtime, compressed", f"{runtime / 1e6:.2f} MB", "6.0 MB"],
+        ["bare loadPyodide and import numpy, files as released", f"{bare:.0f} ms", ""],
+        ["live, cold", f"{cold:.0f} ms ({cold / bare:.2f} × bare)", "1.15 × bare"],
+        ["live, warm", f"{warm:.0f} ms ({warm / bare:.2f} × bare)", "0.50 × bare"],
+        ["bare round trip to a worker, 95th percentile", f"{echo:.1f} ms", ""],
+        ["slider to new result, 95th percentile", f"{dragged:.1f} ms", "16.7 ms"],
+        ["longest main-thread task until live", f"{longest:.0f} ms", "50 ms"],
+    ]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure the site in `--site`; print the table and, unless `--dry`, write it to the README."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench page", description=__doc__)
+    parser.add_argument("--site", type=Path, default=report.README.parent / "dist")
+    parser.add_argument("--dry", action="store_true", help="print only")
+    options = parser.parse_args(arguments)
+    if not (options.site / "build.json").is_file():
+        print(f"bench: {options.site} holds no site; run `make site` first")
+        return 2
+    began = report.machine()
+    with sync_playwright() as playwright, Serving(options.site) as host:
+        browser = playwright.chromium.launch(
+            executable_path=browsers.system(), args=browsers.arguments()
+        )
+        rows = measure(browser, host, options.site)
+        version = browser.version
+        browser.close()
+    text = f"{began}, Chromium {version}.\n\n{report.table(['', 'measured', 'budget'], rows)}"
+    print(text)
+    if not options.dry:
+        report.write("page", text)
+    return 0
