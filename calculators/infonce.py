@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from calculators import fields
-from calculators.contract import Column, Message, Metric, Result, Table
+from calculators.contract import Axis, Column, Mark, Message, Metric, Plot, Result, Table
 
 SCHEMES = ("differentiable_gather", "detached_remote", "local_pairs_only")
 
@@ -131,4 +131,16 @@ def _shown(inputs: Inputs, values: dict[str, Any], notices: tuple[Message, ...])
         Metric("loss", values["loss"], "implemented"),
         Metric("max_abs_difference", values["max_abs_difference"]),
     )
-    return Result(values, _verdict(inputs, values), notices, metrics, (documents, matrix))
+    tables = (documents, matrix)
+    return Result(values, _verdict(inputs, values), notices, metrics, tables, (_plot(kept, full),))
+
+
+def _plot(kept: Any, full: Any) -> Plot:
+    """Both gradients of every document: where they fall on one point, nothing was lost."""
+    marks = (
+        Mark("dot", "full_gradient", list(enumerate(full.tolist())), "correct"),
+        Mark("dot", "kept_gradient", list(enumerate(kept.tolist())), "implemented"),
+    )
+    axis = Axis("linear", (-0.5, kept.size - 0.5))
+    alt = {"difference": float(np.abs(kept - full).max())}
+    return Plot("gradients", marks, axis, Axis(), alt, height=180)
