@@ -26,7 +26,9 @@ from calculators.contract import Axis, Column, Mark, Message, Metric, Plot, Resu
 from calculators.specs import InputError
 from calculators.transformer_vectors import (
     adamw_update,
+    angle_degrees,
     cosine,
+    distance,
     next_tokens,
     norm,
     slices,
@@ -66,8 +68,7 @@ class Inputs:
         for i, (suffix, length) in enumerate(zip(self.suffixes, LENGTHS, strict=True)):
             if suffix > length:
                 raise InputError(f"suffixes[{i}]", "suffix_too_long", came=suffix, length=length)
-        last = LENGTHS[self.window] - 1
-        if self.position > last:
+        if self.position > (last := LENGTHS[self.window] - 1):
             raise InputError("position", "outside_window", came=self.position, length=last)
 
 
@@ -78,8 +79,7 @@ def missing_data(inputs: Inputs) -> list[str]:
 
 def compute(inputs: Inputs) -> Result:
     """Gradient and update of the scheme against those of the whole batch."""
-    total = sum(inputs.suffixes)
-    if total == 0:
+    if (total := sum(inputs.suffixes)) == 0:
         return _nothing()
     coefficients = np.array(scheme_coefficients(inputs))
     right = np.full(4, 1 / total)
@@ -99,12 +99,12 @@ def compute(inputs: Inputs) -> Result:
         "implemented_grad_norm": norm(h),
         "tensor_norms": {name: norm(g[part]) for name, part in slices().items()},
         "cosine": cosine(g, h),
-        "angle_degrees": math.degrees(math.acos(cosine(g, h))),
-        "relative_distance": norm(h - g) / norm(g),
+        "angle_degrees": angle_degrees(g, h),
+        "relative_distance": distance(h, g),
         "max_abs_error": float(np.abs(h - g).max()),
         "update_cosine": cosine(step, other),
         "update_distance": norm(other - step),
-        "update_relative_distance": norm(other - step) / size if (size := norm(step)) else None,
+        "update_relative_distance": distance(other, step) if norm(step) else None,
         "worst_tensors": [{"name": name, "relative_distance": gaps[name]} for name in worst],
         "next_tokens": next_tokens(inputs.window, inputs.position, step, other, SHOWN_TOKENS),
     }
@@ -138,12 +138,12 @@ def _nothing() -> Result:
 
 
 def _verdict(values: dict[str, Any]) -> Message:
-    if values["relative_distance"] < 1e-12:
+    if values["relative_distance"] == 0:
         return Message("same")
-    if 1 - values["cosine"] < 1e-12:
+    if values["angle_degrees"] == 0:
         return Message("scaled", {"factor": values["implemented_grad_norm"] / values["grad_norm"]})
-    turn = {"angle": values["angle_degrees"], "distance": 100 * values["relative_distance"]}
-    return Message("turned", turn)
+    percent = 100 * values["relative_distance"]
+    return Message("turned", {"angle": values["angle_degrees"], "distance": percent})
 
 
 def _shown(inputs: Inputs, values: dict[str, Any], gaps: dict[str, float]) -> Result:
@@ -175,8 +175,8 @@ def _shown(inputs: Inputs, values: dict[str, Any], gaps: dict[str, float]) -> Re
         tuple((_quoted(t), t["before"], t["correct"], t["implemented"])
               for t in values["next_tokens"]),
     )  # fmt: skip
-    tables = (windows, worst, tokens)
-    return Result(values, _verdict(values), (), metrics, tables, _plots(values, gaps))
+    tables, plots = (windows, worst, tokens), _plots(values, gaps)
+    return Result(values, _verdict(values), (), metrics, tables, plots)
 
 
 def _quoted(entry: dict[str, Any]) -> str:

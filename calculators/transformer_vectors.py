@@ -5,6 +5,7 @@ A scheme is a weighted sum of the windows' gradients, so each window's is comput
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from calculators import transformer_data
 from calculators.transformer_model import forward, loss_and_gradient, softmax
 
+ROUNDING = 1e-12  # processors differ below it
 BETAS, EPSILON, WEIGHT_DECAY, STEPS_BEFORE = (0.9, 0.95), 1e-8, 0.1, 800
 
 
@@ -83,9 +85,7 @@ def next_tokens(
 
 def tensor_gaps(g: Any, h: Any) -> dict[str, float]:
     """Relative distance of the two gradients, tensor by tensor."""
-    return {
-        name: norm((h - g)[part]) / max(norm(g[part]), 1e-300) for name, part in slices().items()
-    }
+    return {name: distance(h[part], g[part]) for name, part in slices().items()}
 
 
 def norm(x: Any) -> float:
@@ -97,3 +97,15 @@ def cosine(x: Any, y: Any) -> float:
     """Cosine of the angle between two vectors; 1 when one of them is zero."""
     size = norm(x) * norm(y)
     return max(-1.0, min(1.0, float(x @ y) / size)) if size else 1.0
+
+
+def distance(found: Any, right: Any) -> float:
+    """|found - right| / |right|; what is mere rounding counts as no distance."""
+    relative = norm(found - right) / max(norm(right), 1e-300)
+    return relative if relative > ROUNDING else 0.0
+
+
+def angle_degrees(x: Any, y: Any) -> float:
+    """Angle between two vectors; one that rounding alone would give counts as none."""
+    gap = 1 - cosine(x, y)
+    return math.degrees(math.acos(1 - gap)) if gap > ROUNDING else 0.0

@@ -54,9 +54,9 @@ def compute(inputs: Inputs) -> Result:
     total = int(sum(inputs.counts))
     if total == 0:
         return _without_tokens(inputs, g)
-    correct = float(n @ g / total)
+    correct = float((n * g).sum() / total)
     share = implemented_shares(inputs, n, total)
-    implemented = None if share is None else float(share @ g)
+    implemented = None if share is None else float((share * g).sum())
     values = {
         "total_count": total,
         "token_gradients": g,

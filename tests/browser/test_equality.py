@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page
 
@@ -19,6 +20,9 @@ from tests.browser.examples import examples
 from tests.browser.server import Host
 from tests.browser.support import Calculator
 
+NUMERIC = re.compile(r"[\d\s.,−×⁻⁰¹²³⁴-⁹-]+")
+# Matrix products of a whole model: their last digits are the library's, not the calculator's.
+ROUNDED = frozenset({"transformer_ledger"})
 EMPTY_CANVAS = re.compile(r'(data-plot="([^"]+)"><div class="plot-canvas"[^>]*>)(</div>)')
 
 
@@ -53,6 +57,21 @@ def expected(spec: dict[str, Any], inputs: dict[str, Any], cache_folder: Path) -
     return told
 
 
+def assert_same_to_rounding(shown: str, told: str) -> None:
+    """The same words, tables and roles; numbers equal as far as two BLAS libraries agree."""
+    skeletons = []
+    for html in (shown, told):
+        bare = re.sub(
+            r'<div class="plot-canvas".*?</div>(?=<figcaption)', "", html, flags=re.DOTALL
+        )
+        skeletons.append(NUMERIC.sub("", re.sub(r'<data value="[^"]*">', "<data>", bare)))
+    assert skeletons[0] == skeletons[1]
+    values = [re.findall(r'<data value="([^" ]*)">', html) for html in (shown, told)]
+    np.testing.assert_allclose(
+        [float(v) for v in values[0]], [float(v) for v in values[1]], rtol=1e-7, atol=1e-5
+    )
+
+
 def as_browser_writes(page: Page, html: str) -> str:
     """The same HTML as a browser serialises it (entities, attribute quotes)."""
     text: str = page.evaluate(
@@ -80,7 +99,10 @@ def test_page_and_cpython_agree(
         if told["ok"]:
             assert calculator.message.is_hidden(), (inputs, calculator.message.inner_text())
             html = as_browser_writes(page, told["html"])
-            assert calculator.result.inner_html() == html, inputs
+            if name in ROUNDED:
+                assert_same_to_rounding(calculator.result.inner_html(), html)
+            else:
+                assert calculator.result.inner_html() == html, inputs
         else:
             assert told["message"] in calculator.message.inner_text(), inputs
 

@@ -83,7 +83,14 @@ class Handler(SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
-    """A folder with the real runtime, the calculators and a worker, served on this machine."""
+    """The runtime and a worker that runs CHECK, served on this machine."""
+    yield from served(tmp_path, CHECK, {})
+
+
+def served(tmp_path: Path, check: str, besides: dict[str, str]) -> Iterator[str]:
+    """A folder with the real runtime, the calculators, files `besides` them, and a worker that
+    runs the Python text `check` and tells the JSON that it ends with.
+    """
     made = vendor.runtime(vendor.ROOT / ".cache")
     (tmp_path / "runtime").symlink_to(made.folder)
     (tmp_path / "records").symlink_to(vendor.ROOT / "experiments" / "records")
@@ -93,7 +100,9 @@ def address(tmp_path: Path) -> Iterator[str]:
     folder = vendor.ROOT / "calculators"
     paths = [*folder.glob("*.py"), *folder.glob("strings/*.toml")]
     files = {str(path.relative_to(vendor.ROOT)): path.read_text("utf-8") for path in paths}
-    (tmp_path / "calculators.json").write_text(json.dumps({**files, "check.py": CHECK}), "utf-8")
+    (tmp_path / "calculators.json").write_text(
+        json.dumps({**files, **besides, "check.py": check}), "utf-8"
+    )
     (tmp_path / "index.html").write_text(PAGE, "utf-8")
     (tmp_path / "page.js").write_text(SCRIPT, "utf-8")
     (tmp_path / "worker.js").write_text(WORKER % (made.wheel, json.dumps(RECORDS)), "utf-8")
