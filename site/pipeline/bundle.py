@@ -114,7 +114,8 @@ def canonical(value: Any) -> bytes:
 def calculators_bundle(root: Path, language: str) -> bytes:
     """The calculators and the strings of one language, as the worker unpacks them.
 
-    `files`: path -> text. `template`: the script that 'Python' hands out, to be filled in the page.
+    `files`: path -> text. `template` and `checkout`: the scripts that 'Python' hands out, to be
+    filled in the page; the second is for calculators that read the project's records.
     """
     folder = root / "calculators"
     files = {
@@ -124,8 +125,12 @@ def calculators_bundle(root: Path, language: str) -> bytes:
     }
     words = tomllib.loads((folder / "strings" / f"{language}.toml").read_text("utf-8"))
     files[f"calculators/strings/{language}.json"] = canonical(words).decode()
-    template = (root / "site" / "scripts" / "state_script.py.txt").read_text("utf-8")
-    return canonical({"files": files, "language": language, "template": template})
+    scripts_folder = root / "site" / "scripts"
+    templates = {
+        key: (scripts_folder / f"{stem}_script.py.txt").read_text("utf-8")
+        for key, stem in (("template", "state"), ("checkout", "checkout"))
+    }
+    return canonical({"files": files, "language": language, **templates})
 
 
 def scripts(root: Path, manifest: str, languages: Sequence[str]) -> Scripts:

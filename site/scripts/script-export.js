@@ -2,7 +2,7 @@
 
 import { language, manifestAddress, runtimeBase } from "./environment.js";
 
-/** @typedef {{files: Record<string, string>, template: string}} Bundle */
+/** @typedef {{files: Record<string, string>, template: string, checkout: string}} Bundle */
 
 /** @type {Promise<Bundle> | undefined} */
 let loading;
@@ -65,7 +65,7 @@ export function modulesFor(files, name) {
  * @returns {Promise<{script: string, source: string}>}
  */
 export async function stateScript({ name, title, inputs, address }) {
-  const { files, template } = await bundle();
+  const { files, template, checkout } = await bundle();
   const modules = modulesFor(files, name);
   const literals = [...modules].map(([key, source]) => `${JSON.stringify(key)}: ${pythonText(source)},`);
   const lines = Object.entries(inputs).map(([key, value]) => `    ${JSON.stringify(key)}: ${pythonLiteral(value)},`);
@@ -74,7 +74,9 @@ export async function stateScript({ name, title, inputs, address }) {
     TITLE: title.replaceAll('"', "'"), ADDRESS: address, NAME: JSON.stringify(name),
     INPUTS: `{\n${lines.join("\n")}\n}`, MODULES: literals.join("\n"),
   };
-  const script = template.replace(/@([A-Z]+)@/g, (whole, key) => parts[key] ?? whole);
+  // What reads the project's records cannot run without them.
+  const needsFiles = [...modules.values()].some((source) => source.includes('"experiments"'));
+  const script = (needsFiles ? checkout : template).replace(/@([A-Z]+)@/g, (whole, key) => parts[key] ?? whole);
   return { script, source: modules.get(name) ?? "" };
 }
 

@@ -59,17 +59,15 @@ def expected(spec: dict[str, Any], inputs: dict[str, Any], cache_folder: Path) -
 
 def assert_same_to_rounding(shown: str, told: str) -> None:
     """The same words, tables and roles; numbers equal as far as two BLAS libraries agree."""
-    skeletons = []
-    for html in (shown, told):
-        bare = re.sub(
-            r'<div class="plot-canvas".*?</div>(?=<figcaption)', "", html, flags=re.DOTALL
-        )
-        skeletons.append(NUMERIC.sub("", re.sub(r'<data value="[^"]*">', "<data>", bare)))
+    figure = re.compile(r'<figure class="calc-plot".*?</figure>', re.DOTALL)
+    left, right = (figure.sub("", html) for html in (shown, told))
+    skeletons = [NUMERIC.sub("", re.sub(r'<data value="[^"]*">', "", h)) for h in (left, right)]
     assert skeletons[0] == skeletons[1]
-    values = [re.findall(r'<data value="([^" ]*)">', html) for html in (shown, told)]
-    np.testing.assert_allclose(
-        [float(v) for v in values[0]], [float(v) for v in values[1]], rtol=1e-7, atol=1e-5
-    )
+    values = [
+        [float(value) for value in re.findall(r'<data value="([^" ]*)">', html)]
+        for html in (left, right)
+    ]
+    np.testing.assert_allclose(values[0], values[1], rtol=1e-7, atol=1e-5)
 
 
 def as_browser_writes(page: Page, html: str) -> str:
