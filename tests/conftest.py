@@ -6,9 +6,14 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 from playwright.sync_api import Browser, Playwright, sync_playwright
 
 from tests import browsers
+
+# How long one example takes says something of the machine, not of the code.
+settings.register_profile("shared_machine", deadline=None)
+settings.load_profile("shared_machine")
 
 
 @pytest.fixture(scope="session")

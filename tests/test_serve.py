@@ -169,4 +169,8 @@ def test_changed_code_of_the_build_starts_the_server_again(tmp_path: Path, root:
         said = len(running.lines)
         editing.write(path, text.replace('class="bound"', 'class="bound tied"'))
         assert running.until(r"serving (http://127\.0\.0\.1:\d+)/", said).group(1) == url
-        assert 'class="bound tied"' in running.get("/en/alpha/")[1]
+        # It serves from its first moment; the page is there once the book is built.
+        deadline = time.monotonic() + editing.START
+        while 'class="bound tied"' not in running.get("/en/alpha/")[1]:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
