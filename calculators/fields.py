@@ -7,7 +7,7 @@ A calculator writes a frozen dataclass whose fields are made by `number`, `integ
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field, fields
+from dataclasses import field
 from typing import Any
 
 from calculators.specs import (
@@ -32,7 +32,6 @@ __all__ = [
     "matrix",
     "number",
     "real",
-    "specs",
     "table",
     "vector",
     "whole",
@@ -113,8 +112,3 @@ def real(minimum: float = -REAL_LIMIT, maximum: float = REAL_LIMIT, **options: A
 def whole(minimum: int = 0, maximum: int = 10**9, **options: Any) -> NumberSpec:
     """The spec of a whole item in a vector or matrix."""
     return NumberSpec(minimum, maximum, options.pop("step", 1), is_integer=True, **options)
-
-
-def specs(inputs_type: type[Any]) -> dict[str, Any]:
-    """Field name -> spec, in declaration order."""
-    return {item.name: item.metadata["spec"] for item in fields(inputs_type)}

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -25,34 +22,6 @@ LONGEST = """() => new Promise((resolve) => {
 })"""
 
 
-def first_view(browser: Browser, host: Host, site: Path) -> int:
-    """Compressed bytes of the first view of a chapter, without the runtime."""
-    page = browser.new_page()
-    urls: list[str] = []
-    page.on("response", lambda response: urls.append(response.url))
-    page.route("**/runtime/**", lambda route: route.abort())
-    page.add_init_script("delete window.WebAssembly")
-    page.goto(host.url + CHAPTER, wait_until="networkidle")
-    page.close()
-    total = 0
-    for url in dict.fromkeys(urls):
-        path = site / url.removeprefix(host.url)
-        path = path / "index.html" if path.is_dir() else path
-        if not path.name.startswith(("plot-", "sw.")):
-            data = path.read_bytes()
-            total += len(data if path.suffix == ".woff2" else gzip.compress(data, 9))
-    return total
-
-
-def runtime_bytes(site: Path) -> int:
-    """Compressed bytes of Pyodide, numpy and one language's calculators."""
-    manifest_path = next((site / "runtime").glob("manifest-*.json"))
-    manifest: dict[str, Any] = json.loads(manifest_path.read_text("utf-8"))
-    core = sum(entry["variants"].get("br", entry["bytes"]) for entry in manifest["core"].values())
-    bundle = (site / "runtime" / manifest["bundles"]["en"]["path"]).read_bytes()
-    return int(core) + len(gzip.compress(bundle))
-
-
 def drag(page: Page, host: Host) -> tuple[float, float, float]:
     """Slider to result and bare round trip (95th percentiles), and the longest task, in ms."""
     page.add_init_script("performance.setResourceTimingBufferSize(1000)")
@@ -66,7 +35,8 @@ def measure(browser: Browser, host: Host, site: Path) -> list[list[str]]:
     """Rows of the table: what, measured, budget."""
     budgets.serve_bare(host)
     host.besides["runtime/echo.js"] = budgets.ECHO
-    view, runtime = first_view(browser, host, site), runtime_bytes(site)
+    view = sum(budgets.first_view_sizes(browser.new_page(), host, site).values())
+    runtime = budgets.runtime_bytes(site)
     bare = min(budgets.bare_start(browser, host) for _ in range(budgets.ROUNDS))
     starts = [budgets.own_starts(browser, host) for _ in range(budgets.ROUNDS)]
     cold, warm = (min(times) for times in zip(*starts, strict=True))
