@@ -64,9 +64,9 @@ def test_a_raising_rank_is_named_with_its_traceback(capfd: Capture, tmp_path: Pa
 def test_a_hanging_rank_is_told_from_the_one_that_waits_for_it(
     capfd: Capture, tmp_path: Path
 ) -> None:
-    detail, line = failure(capfd, "hangs", "--timeout", "3", "--out", str(tmp_path))
+    detail, line = failure(capfd, "hangs", "--timeout", "6", "--out", str(tmp_path))
     assert line == (
-        "rank 1 of 2 gave no sign of life for 3 s (rank 0 waited for it); all ranks "
+        "rank 1 of 2 gave no sign of life for 6 s (rank 0 waited for it); all ranks "
         "were stopped, nothing was written; --timeout SECONDS allows more"
     )
     assert detail.startswith("rank 1 is at:\n")
