@@ -12,6 +12,8 @@ from typing import Any
 
 from calculators.numbers import format_number
 
+# What an empty box sends is Python's word for nothing, which is no word of a reader's.
+EMPTY = "None"
 FOLDER = Path(__file__).parent / "strings"
 
 
@@ -60,6 +62,8 @@ def fill(template: str, params: Mapping[str, Any]) -> str:
 
 def sentence(language: str, name: str, kind: str, key: str, params: Mapping[str, Any]) -> str:
     """A filled sentence of calculator `name`, or the one all calculators share under `common`."""
+    if params.get("came") == EMPTY:
+        params = {**params, "came": lookup(language, "common", "words", "empty")}
     own = strings(language).get(name, {}).get(kind, {})
     owner = name if key in own else "common"
     return fill(lookup(language, owner, kind, key), params)

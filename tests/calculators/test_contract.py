@@ -157,3 +157,13 @@ def test_a_value_that_is_not_representable_is_null_with_a_notice() -> None:
     assert contract.plain({"a": [1.0, math.inf]}, "key", lost) == {"a": [1.0, None]}
     assert lost == ["key"]
     assert math.copysign(1, contract.plain(-0.0, "key", lost)) == 1
+
+
+def test_an_empty_box_is_called_empty_in_the_reader_s_language() -> None:
+    request = {"calculator": "two_replica_ledger", "inputs": {"counts": [None, 8]}}
+    said = {
+        language: json.loads(respond(json.dumps({**request, "language": language})))["message"]
+        for language in ("en", "zh-cn")
+    }
+    assert said["en"].startswith("counts[0] is empty; it must be a number from ")
+    assert said["zh-cn"].startswith("counts[0] 是 空值；必须是 ")
