@@ -11,41 +11,28 @@ python build.py new chapter SLUG     a new chapter, calculator or experiment, re
 from __future__ import annotations
 
 import argparse
+import gc
+import os
 import sys
 import time
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 sys.path[:0] = [path for path in (str(ROOT), str(ROOT / "site")) if path not in sys.path]
 
+# Calculators are small: more threads cost more than they save, and could change a last digit.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from jinja2 import TemplateError  # noqa: E402
 
-from pipeline import assets, faults, plots, search, tex  # noqa: E402
-from pipeline.bind import bind  # noqa: E402
-from pipeline.check import check  # noqa: E402
+from pipeline import faults  # noqa: E402
 from pipeline.errors import BuildError, Finding, has_errors  # noqa: E402
-from pipeline.load import load  # noqa: E402
 from pipeline.model import Options  # noqa: E402
 from pipeline.node import NodeError  # noqa: E402
-from pipeline.parse import parse  # noqa: E402
-from pipeline.render import render  # noqa: E402
 from pipeline.stamp import stamp  # noqa: E402
+from pipeline.steps import build  # noqa: E402
 from pipeline.vendor import VendorError  # noqa: E402
-from pipeline.write import Written, write  # noqa: E402
-
-
-def build(options: Options) -> tuple[tuple[Finding, ...], Written | None]:
-    """The six steps. Returns all findings, and what was written; None when only checked."""
-    book = load(options)
-    publish = assets.publisher(book)
-    parsed = parse(book, partial(tex.render_all, cache=options.cache))
-    resolved = bind(parsed, partial(plots.draw_all, cache=options.cache))
-    rendered = render(resolved, publish)
-    checked = check(rendered)
-    written = None if options.is_check else write(checked, search.index)
-    return checked.findings, written
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
@@ -98,6 +85,9 @@ def run(options: Options, style: str) -> int:
     except (NodeError, VendorError, OSError) as error:
         print(f"build.py: {error}", file=sys.stderr)
         return 1
+    except Exception as error:  # calculators and experiments are code: what they do wrong is told
+        report(faults.findings(error, ROOT, "mend it"), style)
+        return 1
     report(findings, style)
     if written is not None:
         seconds = time.perf_counter() - started
@@ -127,7 +117,11 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
+    gc.freeze()  # what is imported stays, and most of what a build makes: seldom look for rest
+    gc.set_threshold(50_000)
     try:
-        sys.exit(main(sys.argv[1:]))
+        status = main(sys.argv[1:])
     except KeyboardInterrupt:
-        sys.exit(130)
+        status = 130
+    sys.stdout.flush()
+    os._exit(status)  # the system takes back at once what Python would free piece by piece

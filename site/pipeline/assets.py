@@ -13,14 +13,15 @@ from typing import Any
 from pipeline import bundle, fonts, styles, vendor
 from pipeline.cache import content_key
 from pipeline.code import PROJECT, code_digest, digest
-from pipeline.model import Assets, Book, Resolved
+from pipeline.model import Assets, Book, Parsed
+from pipeline.prune import touch
 
 SITE = PROJECT / "site"
 SHOWN_OF_A_RECORD = ("experiment", "backend", "dtype", "environment", "command", "claims")
 RUNTIME = PROJECT / ".cache"  # fetched once, whatever is built from where
 
 
-def publisher(book: Book) -> Callable[[Resolved], Assets]:
+def publisher(book: Book) -> Callable[[Parsed], Assets]:
     """`publish` for this book: the runtime, which is large, is read and checked meanwhile."""
     made: Future[bundle.Runtime] = Future()
 
@@ -31,7 +32,14 @@ def publisher(book: Book) -> Callable[[Resolved], Assets]:
             made.set_exception(error)
 
     threading.Thread(target=prepare, daemon=True).start()
-    return lambda resolved: publish(resolved, made.result)
+    bundled: list[Assets] = []
+
+    def once(parsed: Parsed) -> Assets:
+        if not bundled:
+            bundled.append(publish(parsed, made.result))
+        return bundled[0]
+
+    return once
 
 
 def _runtime(book: Book) -> bundle.Runtime:
@@ -39,9 +47,9 @@ def _runtime(book: Book) -> bundle.Runtime:
     return bundle.runtime(vendor.runtime(RUNTIME).folder, PROJECT, languages)
 
 
-def publish(resolved: Resolved, prepared: Callable[[], bundle.Runtime] | None = None) -> Assets:
+def publish(parsed: Parsed, prepared: Callable[[], bundle.Runtime] | None = None) -> Assets:
     """Everything that a page loads, for what this book says in its languages."""
-    book = resolved.parsed.book
+    book = parsed.book
     cache = book.options.cache
     languages = [language.id for language in book.languages]
     runtime = prepared() if prepared else _runtime(book)
@@ -51,7 +59,7 @@ def publish(resolved: Resolved, prepared: Callable[[], bundle.Runtime] | None = 
         lambda: bundle.scripts(PROJECT, runtime.manifest, languages),
     )
     written = fonts.characters(_texts(book))
-    formulas = fonts.characters([*resolved.parsed.formulas.values(), *_drawn(book)])
+    formulas = fonts.characters([*parsed.formulas.values(), *_drawn(book)])
     sheet = _kept(
         cache,
         ("styles", written, formulas, _sources("styles")),
@@ -73,6 +81,7 @@ def _sources(*folders: str) -> str:
 def _kept(cache: Path, parts: tuple[Any, ...], make: Callable[[], Any]) -> Any:
     """What `make` gives, kept in a file of its own; one that cannot be read is made again."""
     path = cache / "assets" / content_key(code_digest(), *parts)
+    touch(path)
     try:
         return pickle.loads(path.read_bytes())
     except Exception:  # absent or damaged: either way it is made anew

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import singledispatchmethod
 from typing import Any
 
 from calculators import contract
-from pipeline import calculations, cards, charts, drawings, expressions, references
+from pipeline import calculations, cards, charts, drawings, expressions, plots, references
 from pipeline.calculations import CalculationError, Calculations, Question
-from pipeline.errors import Finding, as_warnings, suggest
+from pipeline.errors import Finding, FindingError, as_warnings, suggest
 from pipeline.holes import (
     Binding,
     CalculatorHole,
@@ -26,37 +26,47 @@ from pipeline.holes import (
     TermHole,
     ValueHole,
 )
-from pipeline.model import BoundPage, Document, Parsed, Record, Resolved
-from pipeline.plots import PlotError
+from pipeline.model import BoundPage, Document, Kept, Parsed, Record, Resolved
 from pipeline.views import Bound, CalculatorView, PlotView, View
 
 PlotRenderer = Callable[[Sequence[Mapping[str, Any]]], Sequence[str]]
+# An answer is compared by its raw value; shown, it has the digits a reader would type.
+ANSWER_SPEC = ".6g"
 HOME_CALCULATOR = "two_replica_ledger"
+HOME_FILE = f"calculators/{HOME_CALCULATOR}.py"
 HOME_ID = "ledger"
-_CANVAS = r'(data-plot="{key}">.*?<div class="plot-canvas"[^>]*>)(</div>)'
-LOCATED = (
-    expressions.ExpressionError,
-    references.TargetError,
-    drawings.DrawingError,
-    CalculationError,
-)
 
 
-def bind(parsed: Parsed, plots: PlotRenderer) -> Resolved:
-    """The step. `plots` draws specs; it is handed in, so that binding needs no Node."""
+def bind(
+    parsed: Parsed, plots: PlotRenderer, kept: Mapping[tuple[str, str], Kept] | None = None
+) -> Resolved:
+    """The step. `plots` draws specs; it is handed in, so that binding needs no Node.
+
+    Pages that are `kept` from an earlier build need no binding.
+    """
     binder = Binder(parsed, plots)
-    chosen = [d for d in parsed.documents.values() if parsed.book.options.only in ("", d.slug)]
-    binder.prepare(chosen)
-    pages = {(item.slug, item.language): binder.page(item) for item in chosen}
+    kept = kept or {}
+    only = parsed.book.options.only
+    chosen = {place: d for place, d in parsed.documents.items() if only in ("", d.slug)}
+    binder.prepare(item for place, item in chosen.items() if place not in kept)
+    pages = {
+        place: _unbound(item) if place in kept else binder.page(item)
+        for place, item in chosen.items()
+    }
     records = {
         (record.name, language.id): cards.card(parsed.book, record, language.id)
         for record in parsed.book.records.values()
         for language in parsed.book.languages
     }
+    home = binder.home()
     found = tuple(binder.findings)
     if parsed.book.options.is_draft:
         found = as_warnings(found)
-    return Resolved(parsed, pages, records, binder.home(), found)
+    return Resolved(parsed, pages, records, home, found, kept)
+
+
+def _unbound(document: Document) -> BoundPage:
+    return BoundPage(document, (None,) * len(document.holes))
 
 
 class Binder:
@@ -76,13 +86,13 @@ class Binder:
         asked += [self._home_question(language.id) for language in self.book.languages]
         self.calculations.ask(asked)
         specs: dict[str, Mapping[str, Any]] = {}
-        owners: dict[str, str] = {}
+        owners: dict[str, tuple[str, int]] = {}
         for question in asked:
             answer = self.calculations.answers.get(question)
             for spec in answer["plots"].values() if answer and question.language else ():
                 key = json.dumps(spec, sort_keys=True)
                 if key not in self.drawn:
-                    specs[key], owners[key] = spec, f"calculators/{question.name}.py"
+                    specs[key], owners[key] = spec, plots.declared(question.name, spec["key"])
         for hole, file in _plots(documents):
             try:
                 spec = charts.spec(self._record(hole.name), hole)
@@ -90,23 +100,23 @@ class Binder:
                 continue  # said where the page is bound
             key = json.dumps(spec, sort_keys=True)
             if key not in self.drawn:
-                specs[key], owners[key] = spec, file
+                specs[key], owners[key] = spec, (file, hole.line)
         self._draw(specs, owners)
 
-    def _draw(self, specs: dict[str, Mapping[str, Any]], owners: Mapping[str, str]) -> None:
+    def _draw(
+        self, specs: dict[str, Mapping[str, Any]], owners: Mapping[str, tuple[str, int]]
+    ) -> None:
         """Draw all plots; one that cannot be drawn is noted, the others are drawn."""
         while True:
             try:
                 self.drawn |= zip(specs, self.plots(list(specs.values())), strict=True)
                 return
-            except PlotError as error:
+            except plots.PlotError as error:
                 key = list(specs)[error.index]
                 del specs[key]
-                self.drawn[key] = ""
                 self.findings.append(
                     Finding(
-                        owners[key],
-                        1,
+                        *owners[key],
                         "plot cannot be drawn",
                         str(error.spec["key"]),
                         error.message,
@@ -120,19 +130,23 @@ class Binder:
         for hole in document.holes:
             try:
                 views.append(self.view(hole, document))
-            except LOCATED as error:
-                self.findings.append(Finding(document.file, hole.line, *error.parts))
+            except FindingError as error:
+                file, line = error.place or (document.file, hole.line)
+                self.findings.append(Finding(file, line, *error.parts, cause=error.cause))
                 views.append(None)
         return BoundPage(document, tuple(views))
 
     def home(self) -> dict[str, CalculatorView]:
-        """The calculator of the home page in each language."""
-        if HOME_CALCULATOR not in contract.names():
-            return {}
-        return {
-            language.id: self._calculator(self._home_question(language.id))
-            for language in self.book.languages
-        }
+        """The calculator of the home page in each language, but where it fails, which is noted."""
+        found = {}
+        for language in self.book.languages if HOME_CALCULATOR in contract.names() else ():
+            try:
+                found[language.id] = self._calculator(self._home_question(language.id))
+            except CalculationError as error:
+                file, line = error.origin
+                told = Finding(file or HOME_FILE, line, *error.parts, cause=error.cause)
+                self.findings.append(told)
+        return found
 
     def _home_question(self, language: str) -> Question:
         return Question(HOME_CALCULATOR, "{}", language, HOME_ID)
@@ -158,6 +172,8 @@ class Binder:
                 "a reader types a number",
                 "bind one, or leave the answer out",
             )
+        if "." in answer.raw and not hole.answer.spec:
+            answer = self._value(replace(hole.answer, spec=ANSWER_SPEC))
         return answer
 
     @view.register
@@ -172,7 +188,7 @@ class Binder:
     @view.register
     def _(self, hole: PlotHole, _: Document) -> View:
         record = self._record(hole.name)
-        svg = self.drawn[json.dumps(charts.spec(record, hole), sort_keys=True)]
+        svg = self._svg(charts.spec(record, hole))
         rows = tuple(map(tuple, charts.rows(record, hole)))
         return PlotView(svg, hole.alt, (hole.x, *hole.labels), rows, hole.name)
 
@@ -187,7 +203,7 @@ class Binder:
                 suggest(hole.file, figures, "files"),
             )
         languages = tuple(language.id for language in self.book.languages)
-        return drawings.draw(figures[hole.file].text, languages, document.language, hole.id)
+        return drawings.of(figures[hole.file], languages, document.language, hole.id)
 
     @view.register
     def _(self, hole: TermHole, document: Document) -> View:
@@ -217,12 +233,7 @@ class Binder:
 
     def _known_calculator(self, name: str) -> None:
         if name not in contract.names():
-            raise CalculationError(
-                "unknown calculator",
-                name,
-                "a calculator is a file in calculators/",
-                suggest(name, contract.names(), "calculators"),
-            )
+            raise calculations.unknown(name)
 
     def _record(self, name: str) -> Record:
         found = self.book.records.get(name)
@@ -240,14 +251,12 @@ class Binder:
         answer = self.calculations.answer(question)
         html = answer["html"]
         for key, spec in answer["plots"].items():
-            svg = self.drawn[json.dumps(spec, sort_keys=True)]
-            html = _with_plot(html, key, svg)
+            html = plots.placed(html, key, self._svg(spec))
         return CalculatorView(answer["title"], html, answer["controls"], answer["spec"])
 
-
-def _with_plot(html: str, key: str, svg: str) -> str:
-    pattern = re.compile(_CANVAS.format(key=re.escape(key)), re.DOTALL)
-    return pattern.sub(lambda found: found.group(1) + svg + found.group(2), html, count=1)
+    def _svg(self, spec: Mapping[str, Any]) -> str:
+        """A plot's drawing; nothing where it cannot be drawn, which is said elsewhere."""
+        return self.drawn.get(json.dumps(spec, sort_keys=True), "")
 
 
 def _plots(documents: Iterable[Document]) -> Iterator[tuple[PlotHole, str]]:

@@ -17,13 +17,15 @@ from markdown_it.token import Token
 
 from pipeline import directives as registry
 from pipeline.directives.base import Call, Directive
-from pipeline.errors import suggest
+from pipeline.errors import nearest, suggest
 from pipeline.page import Page
 
 Env = MutableMapping[str, Any]
 MAX_DEPTH = 6
+NO_OPTIONS = "it takes no options"
 _INFO = re.compile(r"\{([A-Za-z0-9_-]+)\}[ \t]*(.*)", re.DOTALL)
 _OPTION = re.compile(r":([a-z_]+):(?:[ \t]+(.*))?[ \t]*")
+_HALF = re.compile(r"[ \t]*(:?)[ \t]*([A-Za-z_-]+)[ \t]*(:?)[ \t]*(.*)")
 _OPENING = re.compile(r"\s*:{3,}[ \t]*\{")
 _CLOSING = re.compile(r":{3,}[ \t]*$")
 
@@ -148,18 +150,18 @@ def _options(page: Page, name: str, content: str, line: int) -> tuple[dict[str, 
     taken = 0
     for text in lines:
         found = _OPTION.fullmatch(text)
-        if found is None:
+        key, value = found.groups() if found else _half(page, name, text, line + taken + 1)
+        if not key:
             break
         taken += 1
-        key = found.group(1)
-        if key not in allowed:
-            rule = f"the options are {', '.join(allowed)}" if allowed else "it takes no options"
+        if found and key not in allowed:
+            rule = f"the options are {', '.join(allowed)}" if allowed else NO_OPTIONS
             page.error(
                 line + taken,
                 f"unknown option of {name}",
                 key,
                 rule,
-                suggest(key, allowed, "options"),
+                suggest(key, allowed, "options") if allowed else "remove it",
             )
         elif key in options:
             page.error(
@@ -169,9 +171,48 @@ def _options(page: Page, name: str, content: str, line: int) -> tuple[dict[str, 
                 "an option is given once",
                 "remove one of the two",
             )
-        options[key] = (found.group(2) or "").strip()
+        elif found and not (value or "").strip():
+            rule, action = "an option has a value", "give it one or remove it"
+            page.error(line + taken, f"option of {name} without a value", text, rule, action)
+        options[key] = (value or "").strip()
+    _note_late(page, name, lines[taken:], line + taken)
     body = "\n" * (taken - len(options)) + "\n".join(lines[taken:])
     return options, body
+
+
+def _half(page: Page, name: str, text: str, line: int) -> tuple[str, str]:
+    """An option that is not quite written as one, which is noted; ('', '') for other text."""
+    found = _HALF.fullmatch(text)
+    if found is None:
+        return "", ""
+    first, key, second, value = found.groups()
+    allowed = known()[name].options
+    meant = key.lower().replace("-", "_")
+    is_close = first and ((text[0] == ":" and text[1:2].isalpha()) or meant in allowed)
+    if not is_close and not (second and key in allowed):
+        return "", ""
+    near = nearest(meant, allowed)
+    if not near:
+        rule = f"options are :name: value, of {', '.join(allowed)}" if allowed else NO_OPTIONS
+        page.error(line, f"unknown option of {name}", text.strip(), rule, "correct or remove it")
+        return meant, value
+    rule = f"an option of {name} is written :{near}: and its value, at the line's start"
+    page.error(
+        line, "option written wrongly", text.strip(), rule, f"write :{near}: {value}".strip()
+    )
+    return near, value
+
+
+def _note_late(page: Page, name: str, lines: list[str], line: int) -> None:
+    """Options below text or an empty line: they would stand in the page as text."""
+    allowed = known()[name].options
+    for at, text in enumerate(lines, start=1):
+        if text.lstrip().startswith((":::", "```")):
+            return
+        found = _OPTION.fullmatch(text)
+        if found and found.group(1) in allowed:
+            rule = "options stand right below the directive's first line"
+            page.error(line + at, f"option of {name} too late", text, rule, "move it up")
 
 
 def _check_argument(page: Page, name: str, argument: str, line: int) -> None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline import model_data
+from pipeline import faults, model_data
 from pipeline.errors import BuildError, Finding
 
 RUNTIME = "runtime"
@@ -56,7 +56,8 @@ def runtime(vendored: Path, root: Path, languages: Sequence[str]) -> Runtime:
     any of them its compressed forms (NAME.br, NAME.gz). Raises BuildError when one is missing.
     """
     originals = {name: (vendored / name).read_bytes() for name in _runtime_names(vendored)}
-    listing = "".join(f"{name} {digest(data)}\n" for name, data in sorted(originals.items()))
+    digests = {name: digest(data) for name, data in originals.items()}
+    listing = "".join(f"{name} {digests[name]}\n" for name in sorted(digests))
     folder = f"pyodide-{digest(listing.encode())[:12]}"
     files: dict[str, bytes] = {}
     entries = {}
@@ -64,7 +65,7 @@ def runtime(vendored: Path, root: Path, languages: Sequence[str]) -> Runtime:
         files[f"{RUNTIME}/{folder}/{name}"] = data
         variants = _variants(vendored, name)
         files.update({f"{RUNTIME}/{folder}/{name}.{kind}": v for kind, v in variants.items()})
-        entries[name] = _entry(f"{folder}/{name}", data, variants)
+        entries[name] = _entry(f"{folder}/{name}", data, variants, digests[name])
     bundles = {}
     for language in languages:
         data = calculators_bundle(root, language)
@@ -101,9 +102,12 @@ def _variants(vendored: Path, name: str) -> dict[str, bytes]:
     return {kind: path.read_bytes() for kind, path in paths.items() if path.is_file()}
 
 
-def _entry(path: str, data: bytes, variants: Mapping[str, bytes]) -> dict[str, Any]:
+def _entry(
+    path: str, data: bytes, variants: Mapping[str, bytes], sha256: str = ""
+) -> dict[str, Any]:
     sizes = {kind: len(body) for kind, body in variants.items()}
-    return {"path": path, "sha256": digest(data), "bytes": len(data), "variants": sizes}
+    sha256 = sha256 or digest(data)
+    return {"path": path, "sha256": sha256, "bytes": len(data), "variants": sizes}
 
 
 def canonical(value: Any) -> bytes:
@@ -169,7 +173,7 @@ def _published(files: Mapping[str, bytes], stem: str) -> str:
 
 
 def _esbuild(root: Path, entry: Path, *options: str) -> dict[str, bytes]:
-    """The bundle of `entry` by published path; BuildError with esbuild's own first line."""
+    """The bundle of `entry` by published path; BuildError with what esbuild says."""
     with tempfile.TemporaryDirectory() as folder:
         command = [
             str(_esbuild_binary(root)), str(entry), "--bundle", "--minify", "--format=esm",
@@ -179,11 +183,7 @@ def _esbuild(root: Path, entry: Path, *options: str) -> dict[str, bytes]:
         ]  # fmt: skip
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
         if done.returncode != 0:
-            shown = next((line for line in done.stderr.splitlines() if line.strip()), "no output")
-            rule = "scripts must bundle"
-            raise BuildError(
-                Finding("site/scripts", 1, "esbuild", shown.strip(), rule, "mend the script")
-            )
+            raise BuildError(*faults.of_esbuild(done.stderr, "site/scripts", "mend the script"))
         found = sorted(path for path in Path(folder).iterdir() if path.is_file())
         return {f"{ASSETS}/{path.name}": path.read_bytes() for path in found}
 
@@ -209,12 +209,23 @@ def service_worker(script: bytes, build: str) -> bytes:
     return text.replace(BUILD_PLACEHOLDER, build).encode()
 
 
-def build_manifest(files: Mapping[str, bytes], build: str) -> bytes:
+@dataclass(frozen=True)
+class Entry:
+    """A published file as build.json lists it."""
+
+    size: int
+    sha256: str
+
+
+def entry(data: bytes) -> Entry:
+    """The entry of a file with this content."""
+    return Entry(len(data), digest(data))
+
+
+def build_manifest(files: Mapping[str, Entry], build: str) -> bytes:
     """build.json: the hash of the build and, for every published file, its SHA-256 and size.
 
     `files` holds all of the site but build.json and sw.js, which cannot hold their own hashes.
     """
-    listed = {
-        path: {"bytes": len(data), "sha256": digest(data)} for path, data in sorted(files.items())
-    }
+    listed = {path: {"bytes": item.size, "sha256": item.sha256} for path, item in files.items()}
     return canonical({"build": build, "files": listed})

@@ -10,16 +10,23 @@ from typing import Any
 
 from calculators import contract, controls, page, text
 from calculators.fields import InputError
+from pipeline import faults
 from pipeline.cache import TextCache, content_key
-from pipeline.code import calculator_digest, code_digest
+from pipeline.code import PROJECT, calculator_digest, code_digest
+from pipeline.errors import FindingError, suggest
+from pipeline.toml_lines import Lines
 
 
-class CalculationError(Exception):
-    """A calculator that gives no answer: what, value, rule, what to do."""
+class CalculationError(FindingError):
+    """A calculator that gives no answer: what, value, rule, what to do; and its own line."""
 
-    def __init__(self, what: str, value: str, rule: str, action: str) -> None:
-        super().__init__(what)
-        self.parts = (what, value, rule, action)
+    def __init__(
+        self, what: str, value: str, rule: str, action: str, origin: tuple[str, int] = ("", 1)
+    ) -> None:
+        super().__init__(what, value, rule, action)
+        self.origin = origin
+        # What is wrong with the question itself shows where it is asked.
+        self.cause = f"{origin[0]}:{origin[1]}" if origin[0] else ""
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,7 @@ class Calculations:
                 self.answers[question] = json.loads(kept[key])
                 continue
             try:
-                answer = compute(question)
+                answer = self.compute(question)
             except CalculationError as error:
                 self.errors[question] = error
             else:
@@ -63,16 +70,32 @@ class Calculations:
                 fresh[key] = json.dumps(answer)
         self.store.put_many(fresh)
 
+    def compute(self, question: Question) -> Any:
+        """The answer to one question. Raises `CalculationError`."""
+        return compute(question)
+
     def answer(self, question: Question) -> Any:
         """What was asked. Raises `CalculationError` that says why there is no answer."""
         if question in self.errors:
             raise self.errors[question]
+        if question not in self.answers:
+            raise unknown(question.name)
         return self.answers[question]
 
     def _key(self, question: Question) -> str:
         if question.name not in self.digests:
             self.digests[question.name] = calculator_digest(question.name)
         return content_key(code_digest(), self.digests[question.name], repr(question))
+
+
+def unknown(name: str) -> CalculationError:
+    """What to say of a calculator that is not there."""
+    return CalculationError(
+        "unknown calculator",
+        name,
+        "a calculator is a file in calculators/",
+        suggest(name, contract.names(), "calculators"),
+    )
 
 
 def compute(question: Question) -> Any:
@@ -95,16 +118,24 @@ def compute(question: Question) -> Any:
             question.language,
             str(error.args[0]),
             "add it to the strings",
+            _strings_place(question.language, str(error.args[0])),
         ) from error
     except CalculationError:
         raise
-    except Exception as error:  # a calculator is other people's code: its fault is a finding
+    except (Exception, SystemExit) as error:  # other people's code: its fault is a finding
+        (found,) = faults.findings(error, PROJECT, "mend the calculator")
+        rule = f"{found.rule}, at {found.file}:{found.line}: {found.value}"
+        origin = found.file, found.line
         raise CalculationError(
-            f"{question.name} fails",
-            question.inputs,
-            f"{type(error).__name__}: {error}",
-            "mend the calculator",
+            f"{question.name} fails", question.inputs, rule, found.action, origin
         ) from error
+
+
+def _strings_place(language: str, said: str) -> tuple[str, int]:
+    """The file of a language's sentences, and the line of the table that lacks one."""
+    file = f"calculators/strings/{language}.toml"
+    keys = said.rpartition(" ")[2].split(".")
+    return file, Lines.of(PROJECT / file).line(*keys)
 
 
 def _view(question: Question, given: Mapping[str, Any], result: contract.Result) -> dict[str, Any]:

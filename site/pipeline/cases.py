@@ -11,11 +11,12 @@ from urllib.parse import quote
 from calculators import contract
 from calculators.numbers import format_number
 from calculators.specs import ListSpec, RowSpec
-from pipeline import expressions
-from pipeline.calculations import Calculations, values
-from pipeline.errors import Finding
+from pipeline import case_files, expressions
+from pipeline.calculations import CalculationError, Calculations, values
+from pipeline.errors import Finding, suggest
 from pipeline.holes import Binding, CalculatorHole
 from pipeline.model import Book, Case, Document
+from pipeline.toml_lines import Lines
 
 SAID = ("topic", "symptom", "rule", "formula")  # what a language may say in its own words
 SAFE = "-_.!~*'()"  # what the page's encodeURIComponent leaves as it is
@@ -40,19 +41,57 @@ class CaseBook:
         self.bindings = {case.id: self._bindings(case) for case in book.cases}
         asked = [binding for found in self.bindings.values() for binding in found.values()]
         self.calculations.ask(values(binding.name, binding.arguments) for binding in asked)
+        self.opened = {case.id: self._opened(case) for case in book.cases}
+        # All at once, not as pages ask for them: a page may be kept, or not be there.
+        self.shown = {
+            (case.id, key): self._values(case, key)
+            for case in book.cases
+            for key in ("right", "wrong")
+        }
 
     def _bindings(self, case: Case) -> dict[str, Binding]:
         found = {}
-        for text in (*case.computed.get("right", ()), *case.computed.get("wrong", ())):
-            try:
-                found[text] = expressions.parse("calc", text)
-            except expressions.ExpressionError as error:
-                self._note(case, *error.parts)
+        for key in ("right", "wrong"):
+            for text in case.computed.get(key, ()):
+                try:
+                    found[text] = expressions.parse("calc", text)
+                except expressions.ExpressionError as error:
+                    self._note(case, key, text, error.parts)
         return found
 
-    def _note(self, case: Case, what: str, value: str, rule: str, action: str) -> None:
-        file = "content/cases/computed.toml"
-        self.findings.append(Finding(file, 1, f"{case.id}: {what}", value, rule, action))
+    def _opened(self, case: Case) -> Binding | None:
+        """What a case opens in a calculator: a state, or a value of one; None without one."""
+        chapter = case.computed.get("chapter", "")
+        if chapter and chapter not in self.book.chapters:
+            rule = "a case's chapter is one of the book"
+            parts = ("unknown chapter", chapter, rule, suggest(chapter, self.book.chapters))
+            self._note(case, "chapter", chapter, parts)
+        text = case.computed.get("open") or next(iter(case.computed.get("wrong", ())), "")
+        if not text:
+            return None
+        try:
+            return expressions.parse("calc", text if ")." in text else f"{text}.value")
+        except expressions.ExpressionError as error:
+            if "open" in case.computed:  # what is wrong with `wrong` is told already
+                self._note(case, "open", text, error.parts)
+            return None
+
+    def _note(
+        self, case: Case, key: str, text: str, parts: tuple[str, str, str, str], cause: str = ""
+    ) -> None:
+        """What is wrong with a case's binding `text` in `key`, at its line."""
+        what, value, rule, action = parts
+        file = case_files.COMPUTED
+        lines = Lines.of(self.book.options.root / file)
+        line = lines.within((case.id, key), json.dumps(text)[1:-1])
+        what = f"{case.id}: {what}"
+        self.findings.append(Finding(file.as_posix(), line, what, value, rule, action, cause=cause))
+
+    def _fails(self, name: str) -> bool:
+        """Whether a calculator is not there, or gave no answer to a case."""
+        return name not in contract.names() or any(
+            question.name == name for question in self.calculations.errors
+        )
 
     def entries(self, language: str) -> list[dict[str, Any]]:
         """The cases in order, with what the page shows of each."""
@@ -71,8 +110,8 @@ class CaseBook:
             **{key: self._text(case, language, key) for key in SAID},
             "note": str(case.texts[language].get("note", "")),
             "is_other": case.computed.get("inputs") == "other",
-            "right": self._values(case, "right"),
-            "wrong": self._values(case, "wrong"),
+            "right": self.shown[case.id, "right"],
+            "wrong": self.shown[case.id, "wrong"],
             "sources": [_named(address) for address in case.body.get("sources", ())],
             "open": self._address(case, language),
         }
@@ -86,8 +125,8 @@ class CaseBook:
             try:
                 answer = self.calculations.answer(values(binding.name, binding.arguments))
                 found = expressions.resolve(answer, binding.path, binding.text)
-            except expressions.ExpressionError as error:
-                self._note(case, *error.parts)
+            except (expressions.ExpressionError, CalculationError) as error:
+                self._note(case, key, text, error.parts, error.cause)
                 continue
             times = case.computed.get("times")
             shown.append(Value(_shown([found * x for x in times] if times else found), text))
@@ -95,12 +134,11 @@ class CaseBook:
 
     def _address(self, case: Case, language: str) -> str:
         """The page and state that open the case in its calculator; empty when there is none."""
-        text = case.computed.get("open") or next(iter(case.computed.get("wrong", ())), "")
-        if not text:
+        binding = self.opened[case.id]
+        if binding is None:
             return ""
-        binding = expressions.parse("calc", text if ")." in text else f"{text}.value")
         place = self._place(binding.name, case.computed.get("chapter", ""), language)
-        if place is None:
+        if place is None or self._fails(binding.name):
             return ""
         slug, hole = place
         state = _state(binding.name, json.loads(binding.arguments), json.loads(hole.inputs))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
+import re
 import sys
 from collections.abc import Iterable
 from functools import cache, lru_cache
@@ -12,7 +12,13 @@ from pathlib import Path
 
 PIPELINE = Path(__file__).resolve().parent
 PROJECT = PIPELINE.parents[1]
+TEMPLATES = PROJECT / "site" / "templates"
+RECORDS = Path("experiments") / "records"
 ASIDE = frozenset({"serve.py", "serving", "new.py", "skeletons"})
+READS_RECORDS = frozenset({"transformer_data"})
+_FROM = re.compile(r"\bfrom calculators import (\([^)]*\)|[^\n]*)")
+_MODULE = re.compile(r"\bcalculators\.(\w+)")
+_NAME = re.compile(r"\w+")
 _PACKAGES = ("markdown-it-py", "mdit-py-plugins", "Pygments", "Jinja2", "PyYAML", "numpy")
 
 
@@ -40,7 +46,10 @@ def _is_aside(path: Path) -> bool:
 
 
 def calculator_digest(name: str, folder: Path = PROJECT / "calculators") -> str:
-    """The calculator's file, every module of the folder it imports, and all the sentences."""
+    """The calculator's file, every module of the folder it imports, and all the sentences.
+
+    With them the records, where one of these modules reads them.
+    """
     library = {"page", "render", "controls", "plots", "contract", "text", "numbers"}
     seen: set[str] = set()
     waiting = [name, *library]
@@ -51,17 +60,14 @@ def calculator_digest(name: str, folder: Path = PROJECT / "calculators") -> str:
             seen.add(module)
             waiting += imported(path.read_text("utf-8"))
     files = [folder / f"{module}.py" for module in seen]
-    return digest([*files, *sorted((folder / "strings").glob("*.toml"))])
+    files += (folder / "strings").glob("*.toml")
+    if READS_RECORDS & seen:
+        files += (path for path in (folder.parent / RECORDS).glob("*") if path.is_file())
+    return digest(files)
 
 
 @lru_cache(maxsize=256)
 def imported(source: str) -> tuple[str, ...]:
-    """The modules of `calculators` that a source imports."""
-    found: list[str] = []
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("calculators"):
-            inner = (node.module or "").partition(".")[2]
-            found += [inner] if inner else [alias.name for alias in node.names]
-        elif isinstance(node, ast.Import):
-            found += [a.name.partition(".")[2] for a in node.names if "calculators." in a.name]
-    return tuple(found)
+    """The modules of `calculators` that a source imports, or whatever looks like one."""
+    names = [name for listed in _FROM.findall(source) for name in _NAME.findall(listed)]
+    return tuple(names + _MODULE.findall(source))

@@ -7,6 +7,8 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from pipeline.errors import FindingError
+from pipeline.model import Text
 from pipeline.views import FigureView
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -21,12 +23,27 @@ _PAINTS = ("currentColor", "none", "inherit")
 _LOCAL = re.compile(r"url\(#([\w-]+)\)")
 
 
-class DrawingError(Exception):
-    """A drawing that cannot be used: what, value, rule, what to do."""
+class DrawingError(FindingError):
+    """A drawing that cannot be used: what, value, rule, what to do; and its file, once known."""
 
-    def __init__(self, what: str, value: str, rule: str, action: str) -> None:
-        super().__init__(what)
-        self.parts = (what, value, rule, action)
+
+def of(file: Text, languages: tuple[str, ...], language: str, prefix: str) -> FigureView:
+    """The drawing of a file. Raises `DrawingError` with the line that is wrong."""
+    try:
+        return draw(file.text, languages, language, prefix)
+    except DrawingError as error:
+        error.place = file.file, _line(file.text, error)
+        raise
+
+
+def _line(source: str, error: DrawingError) -> int:
+    """The line that the parser names, or the first that holds the element or the attribute."""
+    _, value, rule, _ = error.parts
+    if found := re.search(r"line (\d+)", rule):
+        return int(found.group(1))
+    sought = re.split("[=>]", value)[0]
+    lines = source.split("\n") if sought != value else []
+    return next((at for at, line in enumerate(lines, start=1) if sought in line), 1)
 
 
 @lru_cache(maxsize=4096)

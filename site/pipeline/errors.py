@@ -13,7 +13,10 @@ MAX_SHOWN = 80
 
 @dataclass(frozen=True, order=True)
 class Finding:
-    """One thing that is wrong: what, its value, the rule it breaks, what to do about it."""
+    """One thing that is wrong: what, its value, the rule it breaks, what to do about it.
+
+    `cause` is the place (FILE:LINE) of what is wrong where many findings follow from one thing.
+    """
 
     file: str
     line: int
@@ -22,6 +25,7 @@ class Finding:
     rule: str
     action: str
     level: Level = "error"
+    cause: str = ""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.message}"
@@ -46,6 +50,20 @@ class BuildError(Exception):
         self.findings = findings
 
 
+class FindingError(Exception):
+    """What is wrong, before it is known where that shows: what, value, rule, what to do.
+
+    `place` is the file and line where that is known, `cause` as findings have it.
+    """
+
+    place: tuple[str, int] | None = None
+    cause = ""
+
+    def __init__(self, what: str, value: str, rule: str, action: str) -> None:
+        super().__init__(what)
+        self.parts = (what, value, rule, action)
+
+
 def shorten(text: str, limit: int = MAX_SHOWN) -> str:
     """`text` on one line, cut in the middle when it is long."""
     line = " ".join(text.split())
@@ -60,12 +78,23 @@ def as_warnings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(replace(item, level="warning") for item in findings)
 
 
-def suggest(name: str, known: Iterable[str], kind: str = "", cutoff: float = 0.6) -> str:
-    """What to do about a name that does not exist: the nearest one, or where to look."""
-    near = difflib.get_close_matches(name[:MAX_SHOWN], list(known), n=1, cutoff=cutoff)
+def suggest(
+    name: str, known: Iterable[str], kind: str = "", cutoff: float = 0.6, otherwise: str = ""
+) -> str:
+    """What to do about a name that does not exist: the nearest one, else `otherwise`.
+
+    Without that it is where to look: among the things of this `kind`.
+    """
+    near = nearest(name, known, cutoff)
     if near:
-        return f"did you mean {near[0]!r}?"
-    return f"use one of the {kind} there are" if kind else "use one that exists"
+        return f"did you mean {near!r}?"
+    return otherwise or (f"use one of the {kind} there are" if kind else "use one that exists")
+
+
+def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """The known name that `name` seems to be meant as, '' where none is near."""
+    near = difflib.get_close_matches(name[:MAX_SHOWN], list(known), n=1, cutoff=cutoff)
+    return near[0] if near else ""
 
 
 def has_errors(findings: Iterable[Finding]) -> bool:

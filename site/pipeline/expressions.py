@@ -9,7 +9,7 @@ from html import escape
 from typing import Any, Literal
 
 from calculators.numbers import MINUS, SUPERSCRIPTS
-from pipeline.errors import suggest
+from pipeline.errors import FindingError, suggest
 from pipeline.holes import Binding
 
 MAX_LENGTH = 4_000
@@ -21,12 +21,8 @@ CALC_RULE = "a calc role is NAME.path or NAME(field=JSON, …).path, then a form
 RECORD_RULE = "a record role is NAME.BACKEND, a space, a path, then a format such as .3e"
 
 
-class ExpressionError(Exception):
+class ExpressionError(FindingError):
     """What is wrong with a binding: what, value, rule, what to do."""
-
-    def __init__(self, what: str, value: str, rule: str, action: str) -> None:
-        super().__init__(what)
-        self.parts = (what, value, rule, action)
 
 
 def parse(source: Literal["calc", "record"], text: str) -> Binding:

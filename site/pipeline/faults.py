@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from jinja2 import TemplateSyntaxError
 
 from pipeline.errors import BuildError, Finding
 
+ESBUILD_ERROR = re.compile(r"^✘ \[ERROR\] ", re.MULTILINE)
+ESBUILD_PLACE = re.compile(r"^ +(\S[^\n]*?):(\d+):\d+:\n +\d+ │ ?([^\n]*)", re.MULTILINE)
 SKIPPED = ("site-packages", "/lib/python", "<")
 
 
@@ -20,6 +23,17 @@ def findings(error: BaseException, root: Path, action: str) -> tuple[Finding, ..
     text = str(getattr(error, "msg", "") or error)
     rule = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return (Finding(relative(file, root), line, "error", source_line(file, line), rule, action),)
+
+
+def of_esbuild(said: str, folder: str, action: str) -> tuple[Finding, ...]:
+    """What esbuild calls errors, each at its own line; at `folder` where it names no line."""
+    found = []
+    for part in ESBUILD_ERROR.split(said)[1:]:
+        rule, _, rest = part.partition("\n")
+        place = ESBUILD_PLACE.search(rest)
+        file, line, source = (place[1], int(place[2]), place[3]) if place else (folder, 1, "")
+        found.append(Finding(file, line, "error", source.strip(), rule.strip(), action))
+    return tuple(found) or (Finding(folder, 1, "esbuild", said.strip(), "it failed", action),)
 
 
 def _place(error: BaseException) -> tuple[Path, int]:
@@ -44,7 +58,12 @@ def relative(file: Path, root: Path) -> str:
 def source_line(file: Path, line: int) -> str:
     """The text of a line of a file, '' where there is none."""
     try:
-        lines = file.read_text("utf-8", errors="replace").split("\n")
+        return line_text(file.read_text("utf-8", errors="replace"), line)
     except OSError:
         return ""
+
+
+def line_text(text: str, line: int) -> str:
+    """A line of a text, '' where there is none."""
+    lines = text.split("\n")
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""

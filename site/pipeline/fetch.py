@@ -5,8 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-import urllib.error
-import urllib.request
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,6 +35,11 @@ class Source:
 
 def from_cdn(name: str) -> bytes:
     """From Pyodide's public network; a place without it answers within seconds."""
+    # Imported here: with TLS they take longer than many a build, and one build in the life of a
+    # checkout needs them.
+    import urllib.error
+    import urllib.request
+
     request = urllib.request.Request(CDN + name, headers={"User-Agent": "same-update build"})
     try:
         with urllib.request.urlopen(request, timeout=CDN_TIMEOUT) as answer:

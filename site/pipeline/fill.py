@@ -36,6 +36,10 @@ JOINER = "\u2060"
 CLOSING = ".,;:!?)]’”、，。；：！？）"
 BASE = '<span class="katex-base">'
 _ENDS = "</span></span>"
+# Marks around a formula, for whoever wants to read it as its TeX; no page is published with them.
+BEGIN, END = "\x02", "\x03"
+_SET = re.compile(f"{BEGIN}[^{END}]*{END}")
+_TEX = re.compile('<annotation encoding="application/x-tex">([^<]*)</annotation>')
 UNBOUND = '<mark class="unbound">?</mark>'
 
 
@@ -43,6 +47,16 @@ def script_json(value: Any) -> Markup:
     """JSON that can stand in a script element."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True)
     return Markup(text.replace("<", "\\u003c"))
+
+
+def set_in_type(html: str) -> str:
+    """HTML as it is published: formulas without the marks around them."""
+    return html.replace(BEGIN, "").replace(END, "")
+
+
+def spelled(html: str) -> str:
+    """HTML with its formulas as their TeX: a quarter of the length, and words to search for."""
+    return _SET.sub(lambda found: " ".join(_TEX.findall(found.group())) or found.group(), html)
 
 
 def single(html: str) -> Markup:
@@ -86,7 +100,7 @@ class Filler:
         hole = self.page.document.holes[number]
         html = self.hole(hole, self.page.views[number])
         if isinstance(hole, FormulaHole) and not hole.formula.display:
-            return _joined(html, found)
+            return f"{BEGIN}{_joined(html, found)}{END}"
         return html
 
     def _side_note(self, view: CitationView) -> str:
@@ -121,7 +135,7 @@ class Filler:
         look = "equation-link" if hole.number else "equation-link anchor"
         label = escape(self.words("equation.link"))
         link = f'<a class="{look}" href="#{hole.anchor}" title="{label}">{shown}</a>'
-        body = f'<div class="equation-body" tabindex="0">{html}</div>'
+        body = f'<div class="equation-body" tabindex="0">{BEGIN}{html}{END}</div>'
         return f'<div class="equation" id="{hole.anchor}">{body}{link}</div>\n'
 
     @hole.register

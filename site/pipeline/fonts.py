@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import io
+import sys
 from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+
+import numpy as np
+
+from pipeline.prune import touch
 
 # What a page may show beyond its text: every printable ASCII character, since readers type into
 # it, and the signs that numbers, quotations and the interface are made with.
@@ -17,10 +22,11 @@ FEATURES = ("kern", "liga", "lnum", "tnum", "pnum", "mark", "mkmk", "ccmp")
 
 def characters(texts: Iterable[str]) -> str:
     """Every character of `texts` and of `ALWAYS`, once each and in order."""
-    found = set(ALWAYS)
-    for text in texts:
-        found.update(text)
-    return "".join(sorted(found))
+    # A mark for each code point: a book has millions of characters, and few different ones.
+    is_there = np.zeros(sys.maxunicode + 1, dtype=bool)
+    for text in (ALWAYS, *texts):
+        is_there[np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")] = True
+    return "".join(map(chr, np.flatnonzero(is_there)))
 
 
 def cut(font: bytes, wanted: str, folder: Path) -> bytes:
@@ -30,6 +36,7 @@ def cut(font: bytes, wanted: str, folder: Path) -> bytes:
     """
     key = hashlib.sha256(b"\0".join((font, wanted.encode(), _code_version()))).hexdigest()
     kept = folder / f"{key}.woff2"
+    touch(kept)
     if not kept.is_file():
         folder.mkdir(parents=True, exist_ok=True)
         fresh = kept.with_suffix(".part")

@@ -7,25 +7,33 @@ as nodes; aliases and tags do not exist here.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import yaml
 
+from pipeline.errors import suggest
+
 KNOWN = ("title", "question", "checks", "mistake", "mistake_label", "constants", "follows")
 LISTS = ("checks", "constants")
+LIST_RULE = "this field is a list"
 MAX_LENGTH = 20_000
 _FENCED = re.compile(r"\A---[ \t]*\n(.*?\n)?---[ \t]*(?:\n|\Z)", re.DOTALL)
+_END = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True)
 class Head:
-    """Front matter: values by key, the line of each, and the body padded to keep its lines."""
+    """Front matter: values by key, the line of each, and the body padded to keep its lines.
+
+    `wrong` is what is wrong with single fields: line, what, value, rule, what to do.
+    """
 
     values: dict[str, str]
     lists: dict[str, tuple[str, ...]]
     lines: dict[str, int]
     body: str
+    wrong: list[tuple[int, str, str, str, str]] = field(default_factory=list)
 
 
 class HeadError(Exception):
@@ -36,8 +44,14 @@ class HeadError(Exception):
         self.parts = (line, what, value, rule, action)
 
 
+def body_of(text: str) -> str:
+    """What follows a head, whatever it says: other pages refer to it. Padded to keep its lines."""
+    found = _END.search(text, 3)
+    return "\n" * text.count("\n", 0, found.end()) + text[found.end() :] if found else ""
+
+
 def split(text: str) -> Head:
-    """The head and the body of a page. Raises `HeadError` at the first thing that is wrong."""
+    """The head and the body of a page. Raises `HeadError` where the head cannot be read."""
     found = _FENCED.match(text)
     if found is None:
         first = text.split("\n", 1)[0]
@@ -93,39 +107,27 @@ def _fields(source: str) -> list[tuple[yaml.Node, yaml.Node]]:
 
 
 def _take(head: Head, key: yaml.Node, value: yaml.Node) -> None:
+    """Keep one field, or what is wrong with it."""
     name = str(key.value)
     line = key.start_mark.line + 2
+    is_list = isinstance(value, yaml.SequenceNode)
+    items = value.value if is_list else []
     if name not in KNOWN:
-        raise HeadError(
-            line,
-            "unknown field",
-            name,
-            f"the fields are {', '.join(KNOWN)}",
-            "correct or remove it",
-        )
+        rule = f"the fields are {', '.join(KNOWN)}"
+        head.wrong.append((line, "unknown field", name, rule, suggest(name, KNOWN, "fields")))
+        return
     if name in head.lines:
-        raise HeadError(
-            line, "field given twice", name, "a field is given once", "remove one of the two"
-        )
+        rule = f"a field is given once, and line {head.lines[name]} gives it"
+        head.wrong.append((line, "field given twice", name, rule, "remove one of the two"))
+        return
     head.lines[name] = line
-    if name in LISTS:
-        head.lists[name] = _strings(name, value, line)
-    elif isinstance(value, yaml.ScalarNode):
+    if name in LISTS and is_list and all(isinstance(item, yaml.ScalarNode) for item in items):
+        head.lists[name] = tuple(str(item.value) for item in items)
+    elif name not in LISTS and isinstance(value, yaml.ScalarNode):
         head.values[name] = str(value.value).strip()
+    elif name in LISTS:
+        action = f'write {name}: ["…", "…"]'
+        head.wrong.append((line, "field is not a list of texts", name, LIST_RULE, action))
     else:
-        raise HeadError(
-            line, "field is not a text", name, "this field is one text", f"write {name}: …"
-        )
-
-
-def _strings(name: str, value: yaml.Node, line: int) -> tuple[str, ...]:
-    items = value.value if isinstance(value, yaml.SequenceNode) else None
-    if items is None or not all(isinstance(item, yaml.ScalarNode) for item in items):
-        raise HeadError(
-            line,
-            "field is not a list of texts",
-            name,
-            "this field is a list",
-            f'write {name}: ["…", "…"]',
-        )
-    return tuple(str(item.value) for item in items)
+        rule, action = "this field is one text", f"write {name}: …"
+        head.wrong.append((line, "field is not a text", name, rule, action))

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 from html import escape
+from typing import TYPE_CHECKING
 
-from pygments import highlight as pygments_highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexer import Lexer
-from pygments.lexers import get_lexer_by_name
-from pygments.util import ClassNotFound
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
 
 PLAIN = ("text", "txt", "")
 
@@ -27,11 +25,18 @@ def highlight(code: str, language: str) -> str:
 
 @lru_cache(maxsize=512)
 def _marked(code: str, language: str) -> str:
+    # Imported here and below: a build whose texts were parsed before marks no code.
+    from pygments import highlight as pygments_highlight
+    from pygments.formatters import HtmlFormatter
+
     return str(pygments_highlight(code, _lexer(language), HtmlFormatter(nowrap=True)))
 
 
 @lru_cache(maxsize=64)
 def _lexer(language: str) -> Lexer:
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound
+
     try:
         return get_lexer_by_name(language, stripnl=False)
     except ClassNotFound:

@@ -77,7 +77,10 @@ class ChapterHole:
 
 @dataclass(frozen=True)
 class CalculatorHole:
-    """A calculator on the page; `inputs` is JSON, `caption` HTML with holes."""
+    """A calculator on the page; `inputs` is JSON, `caption` HTML with holes.
+
+    `grid`: whether states beside its first are computed with the page (see `pipeline/grid.py`).
+    """
 
     line: int
     name: str
@@ -88,6 +91,7 @@ class CalculatorHole:
     hide: tuple[str, ...]
     plot: str
     caption: str
+    grid: bool = True
 
 
 @dataclass(frozen=True)

@@ -23,39 +23,13 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.myst_role import myst_role_plugin
 
-from pipeline import blocks, roles
+from pipeline import blocks, leftovers, roles
 from pipeline.highlight import UnknownLanguageError, highlight
 from pipeline.model import Heading
 from pipeline.page import Page
 
 Env = MutableMapping[str, Any]
 MAX_NESTING = 60
-_LEFTOVERS = (
-    (
-        re.compile(r"<(?:/?[a-zA-Z][\w-]*(?:\s[^<>]*)?/?|!--[^>]*--)>"),
-        "raw HTML",
-        "HTML in Markdown is off",
-        "use a directive, or `code` to show a tag",
-    ),
-    (
-        re.compile(r".{0,20}\$.{0,20}"),
-        "dollar sign alone",
-        "a formula stands between two, without spaces inside",
-        r"close it, or write \$ for a dollar sign",
-    ),
-    (
-        re.compile(r"\{(?:calc|record|term|cite|eq|chapter)\}.{0,20}"),
-        "role without its content",
-        "a role is {name}`content`",
-        "close its backticks",
-    ),
-    (
-        re.compile(r"\]\(\s*[a-z]+:[^)]*\)?"),
-        "link not allowed",
-        "a link is https:, mailto: or a place in the book",
-        "correct its address",
-    ),
-)
 _ALIGN = re.compile(r"text-align:(left|right|center)")
 _HEADING_TAGS = ("h2", "h3")
 
@@ -132,7 +106,7 @@ def _heading(page: Page, token: Token, html: str) -> str:
     page.headings.append(
         Heading(line, page.anchor(name, line) if name else "", int(token.tag[1]), html)
     )
-    link = f'<a class="heading-link" href="#{name}" aria-labelledby="{name}">#</a>'
+    link = f'<a class="heading-link" href="#{name}" aria-labelledby="{name}"></a>'
     return f'<{token.tag} id="{escape(name)}">{html}{link}</{token.tag}>\n'
 
 
@@ -182,26 +156,20 @@ def _claim_attributes(page: Page, token: Token, line: int) -> None:
 
 
 def _locate_children(page: Page, children: Sequence[Token], line: int) -> None:
-    for child in children:
+    for at, child in enumerate(children):
         child.meta["line"] = line
         _claim_attributes(page, child, line)
         if child.type in ("softbreak", "hardbreak"):
             line += 1
         elif child.type == "text":
             page.note_decimals(child.content, line)
-            _refuse_leftovers(page, child.content, line)
+            leftovers.refuse(page, child.content, line)
+        elif child.type == "code_inline" and at:
+            leftovers.refuse_half_role(page, children[at - 1], child, line)
         elif child.type == "link_open":
             _note_link(page, child, line)
         elif child.type == "math_inline":
             line += child.content.count("\n")
-
-
-def _refuse_leftovers(page: Page, text: str, line: int) -> None:
-    """Markup that was not understood would stand in the page as text."""
-    for pattern, what, rule, action in _LEFTOVERS:
-        found = pattern.search(text)
-        if found:
-            page.error(line, what, found.group(), rule, action)
 
 
 def _note_link(page: Page, token: Token, line: int) -> None:

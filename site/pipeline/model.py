@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pipeline.errors import Finding
+from pipeline.facts import Facts
 from pipeline.holes import Hole
 from pipeline.tex import Formula
 from pipeline.views import CalculatorView, RecordView, Source, View
@@ -70,12 +71,16 @@ class Term:
 
 @dataclass(frozen=True)
 class Record:
-    """A record: `name` is NAME.BACKEND, `body` its JSON, `files` what is published of it."""
+    """A record: `name` is NAME.BACKEND, `body` its JSON, `files` what is published of it.
+
+    `digest` is the SHA-256 of its file, whatever that says of itself.
+    """
 
     name: str
     file: str
     body: Mapping[str, Any]
     files: Mapping[str, Path]
+    digest: str = ""
 
 
 @dataclass(frozen=True)
@@ -188,14 +193,34 @@ class BoundPage:
 
 
 @dataclass(frozen=True)
+class Kept:
+    """A page of an earlier build that nothing has changed since; see `pipeline/shelf.py`.
+
+    `html` is the page, `text` what is searched in; the next two are for the map of the home page;
+    `grids` are those of its calculators as their cache has them, by their keys there.
+    """
+
+    html: bytes
+    text: str
+    question: str
+    mistake: str
+    facts: Facts
+    grids: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Resolved:
-    """All pages with their holes resolved; `records` and `home` feed the pages without text."""
+    """All pages with their holes resolved; `records` and `home` feed the pages without text.
+
+    Pages that are `kept` are made already: their holes are left as they are.
+    """
 
     parsed: Parsed
     pages: Mapping[tuple[str, str], BoundPage]
     records: Mapping[tuple[str, str], RecordView]
     home: Mapping[str, CalculatorView]
     findings: tuple[Finding, ...]
+    kept: Mapping[tuple[str, str], Kept] = field(default_factory=dict)
 
 
 # -- render, check, write ----------------------------------------------------------------------
@@ -212,13 +237,17 @@ class Assets:
 
 @dataclass(frozen=True)
 class Rendered:
-    """The site as (path, content); pages carry a placeholder for the hash of the whole."""
+    """The site as (path, content); pages, in UTF-8, carry a placeholder for the hash of the whole.
+
+    `facts` of a page are what the checks would else have to find in its HTML.
+    """
 
     resolved: Resolved
     assets: Assets
-    pages: Mapping[str, str]
+    pages: Mapping[str, bytes]
     files: Mapping[str, bytes | Path]
     findings: tuple[Finding, ...]
+    facts: Mapping[str, Facts] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

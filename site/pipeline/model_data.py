@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from calculators import transformer_data
+from pipeline.code import RECORDS
+from pipeline.prune import touch
 from pipeline.repack import compressed
 
-RECORDS = "experiments/records"
 PLACES = {
     "weights": f"{RECORDS}/{transformer_data.WEIGHTS.name}",
     "state": f"{RECORDS}/{transformer_data.STATE.name}",
@@ -63,6 +64,7 @@ def cut(data: bytes, is_wanted: Callable[[str], bool]) -> bytes:
 def _variants(body: bytes, cache: Path) -> dict[str, bytes]:
     """The compressed forms, kept by content: brotli at its best takes seconds."""
     folder = cache / "model" / hashlib.sha256(body).hexdigest()
+    touch(folder)
     names = ("br", "gz")
     if not all((folder / name).is_file() for name in names):
         _keep(folder, compressed(body).items())

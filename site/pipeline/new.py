@@ -121,6 +121,8 @@ def _skeleton_for(stem: str, language: str, suffix: str) -> str:
 def new_chapter(draft: Draft, slug: str, given: argparse.Namespace) -> str:
     """A chapter in every language, at the end of a part."""
     _require(slug, SLUG, "a slug is lower-case letters, digits and hyphens, a letter first")
+    if slug == "index" or slug in languages(draft):
+        raise NewError(f"name {slug!r}: the site has a page or folder of that name; take another")
     follows = ""
     for language in languages(draft):
         text = _filled(_skeleton_for("chapter", language, ".md"), slug)
@@ -156,6 +158,9 @@ def _listed(summary: str, part: str, slug: str) -> str:
 def new_calculator(draft: Draft, name: str, given: argparse.Namespace) -> str:
     """A calculator with its test and its words, in a chapter."""
     _require(name, NAME, "a calculator's name is that of a Python module")
+    if importlib.util.find_spec(name) is not None:
+        raise NewError(f"name {name!r}: Python has a module of that name; take another")
+    _require_chapter(draft, given.chapter)
     draft.create(f"calculators/{name}.py", _filled("calculator.py.txt", name))
     draft.create(f"tests/calculators/test_{name}.py", _filled("test_calculator.py.txt", name))
     for language in languages(draft):
@@ -166,9 +171,10 @@ def new_calculator(draft: Draft, name: str, given: argparse.Namespace) -> str:
     return _placed(draft, given.chapter, CALCULATOR, place)
 
 
-def new_experiment(draft: Draft, name: str, _: argparse.Namespace) -> str:
+def new_experiment(draft: Draft, name: str, given: argparse.Namespace) -> str:
     """An experiment with its test and its sentence; it is shown once it has run."""
     _require(name, NAME, "an experiment's name is that of a Python module")
+    _require_chapter(draft, given.chapter)
     draft.create(f"experiments/{name}.py", _filled("experiment.py.txt", name))
     draft.create(f"tests/experiments/test_{name}.py", _filled("test_experiment.py.txt", name))
     sentences = {"en": "What is run, in one sentence.", "zh-cn": "用一句话说明运行了什么。"}
@@ -199,15 +205,25 @@ def _placed(draft: Draft, chapter: str, form: str, values: Mapping[str, str]) ->
     return f"It stands in {' and '.join(names)}: move it to where it belongs."
 
 
+def _require_chapter(draft: Draft, slug: str) -> None:
+    slugs = _slugs(draft)
+    if slug and slug not in slugs:
+        raise NewError(f"chapter {slug!r}: the summary has {', '.join(slugs)}; name one of them")
+
+
+def _slugs(draft: Draft) -> list[str]:
+    """The chapters in order: reference pages are none."""
+    parts = _parts(draft.read("content/summary.toml"))
+    return [str(slug) for part in parts for slug in part.get("chapters", ())]
+
+
 def _last_chapter(draft: Draft) -> str:
     """The last chapter that has limits, where things are put that are to be moved anyway."""
     first = languages(draft)[0]
-    parts = _parts(draft.read("content/summary.toml"))
-    slugs = [slug for part in parts for slug in part.get("chapters", ())]
-    for slug in reversed(slugs):
+    for slug in reversed(_slugs(draft)):
         path = draft.root / "content" / slug / f"{first}.md"
         if path.exists() and BEFORE in path.read_text("utf-8"):
-            return str(slug)
+            return slug
     raise NewError("chapter: the book has none with a section {#limits}; write one first")
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import pickle
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pipeline import frontmatter
-from pipeline.cache import TextCache, content_key
+from pipeline.cache import ByteCache, content_key, unpickled
 from pipeline.code import code_digest
 from pipeline.errors import Finding
 from pipeline.holes import FormulaHole
@@ -21,6 +22,7 @@ from pipeline.tex import Formula, TexError
 
 FormulaRenderer = Callable[[Iterable[Formula]], Mapping[Formula, str]]
 MAX_FORMULAS = 2_000
+_LINE_END = re.compile(r"\r\n?|\n")  # as the parser of Markdown counts lines
 _EMPTY = Meta("", "", "", (), "", "", (), "", {})
 
 
@@ -50,51 +52,61 @@ def _documents(
     """Parsed pages; those whose text was parsed before come from the cache."""
     code = code_digest()
     keys = {place: content_key(code, place, text.file, text.text) for place, text in texts.items()}
-    store = TextCache(cache / "documents.sqlite")
+    store = ByteCache(cache / "documents.sqlite")
     kept = store.get_many(keys.values())
     documents = {}
-    fresh: dict[str, str] = {}
+    fresh: dict[str, bytes] = {}
     for place, text in texts.items():
-        known = _unpack(kept.get(keys[place]))
+        known = unpickled(kept.get(keys[place]), Document)
         documents[place] = known or document(text, *place)
         if known is None:
-            packed = base64.b64encode(pickle.dumps(documents[place]))
-            fresh[keys[place]] = packed.decode()
+            fresh[keys[place]] = pickle.dumps(documents[place])
     store.put_many(fresh)
     return documents
 
 
-def _unpack(packed: str | None) -> Document | None:
-    """A kept page, or None when there is none that can be read."""
-    if packed is None:
-        return None
-    try:
-        found = pickle.loads(base64.b64decode(packed))
-    except Exception:  # a damaged cache means only that the page is parsed again
-        return None
-    return found if isinstance(found, Document) else None
-
-
 def document(text: Text, slug: str, language: str) -> Document:
     """One page parsed; nothing but its text decides the result."""
-    page = Page(text.file, slug, language, text.text.split("\n"))
+    page = Page(text.file, slug, language, _LINE_END.split(text.text))
     try:
         head = frontmatter.split(text.text)
     except frontmatter.HeadError as error:
         page.error(*error.parts)
-        return _frozen(page, text, _EMPTY, "")
+        return _headless(page, text)
     meta = _meta(page, head)
-    body = markdown().render(head.body, {"page": page})
+    env: dict[str, Any] = {"page": page}
+    body = markdown().render(head.body, env)
+    _note_footnotes(page, env)
     if _has_too_many_formulas(page):
         meta, body = _bare(page, meta), ""
     return _frozen(page, text, meta, body)
 
 
+def _note_footnotes(page: Page, env: Mapping[str, Any]) -> None:
+    """Footnotes that nothing refers to: their text would not be there."""
+    for name, number in env.get("footnotes", {}).get("refs", {}).items():
+        if number < 0:
+            mark = f"[^{name.removeprefix(':')}]:"
+            lines = [n for n, text in enumerate(page.source_lines, 1) if text.startswith(mark)]
+            rule = "a footnote is shown where its mark stands"
+            action = f"write {mark.removesuffix(':')} in the text, or remove it"
+            page.error(lines[0] if lines else 1, "footnote without a mark", mark, rule, action)
+
+
+def _headless(page: Page, text: Text) -> Document:
+    """A page whose head cannot be read, which is said; it is not built, but referred to."""
+    markdown().render(frontmatter.body_of(text.text), {"page": page})
+    return _frozen(page, text, _bare(page, _EMPTY), "")
+
+
 def _meta(page: Page, head: frontmatter.Head) -> Meta:
+    for problem in head.wrong:
+        page.error(*problem)
+    misspelt = " ".join(action for _, _, _, _, action in head.wrong)
     for name in ("title", "question"):
-        if not head.values.get(name):
+        if not head.values.get(name) and f"{name!r}" not in misspelt:
             page.error(
-                1,
+                head.lines.get(name, 1),
                 "front matter lacks a field",
                 name,
                 "every page has title and question",

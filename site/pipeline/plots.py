@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from pipeline.node import NodeError, NodeProgram
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "site" / "node" / "plot.mjs"
 TIMEOUT = 30.0
+_CANVAS = r'(data-plot="{key}">.*?<div class="plot-canvas"[^>]*>)(</div>)'
 
 
 class PlotError(Exception):
@@ -33,8 +35,8 @@ def draw_all(
     timeout: float = TIMEOUT,
 ) -> list[str]:
     """The markup of each spec, in order: what `plotMarkup` of plot.js returns."""
-    version = _version(program)
-    keys = [_key(version, index, spec) for index, spec in enumerate(specs)]
+    made_by = version(program)
+    keys = [_key(made_by, index, spec) for index, spec in enumerate(specs)]
     store = TextCache(cache / "plots.sqlite")
     known = store.get_many(keys)
     missing = {key: index for index, key in enumerate(keys) if key not in known}
@@ -45,9 +47,9 @@ def draw_all(
     return [known.get(key) or fresh[key] for key in keys]
 
 
-def _key(version: str, index: int, spec: Mapping[str, Any]) -> str:
+def _key(made_by: str, index: int, spec: Mapping[str, Any]) -> str:
     try:
-        return content_key(version, spec)
+        return content_key(made_by, spec)
     except ValueError:
         raise PlotError(index, spec, "its numbers must be finite; leave such points out") from None
 
@@ -69,7 +71,7 @@ def draw_with(
     return [answer["ok"] for answer in answers]
 
 
-def _version(program: Path) -> str:
+def version(program: Path = PROGRAM) -> str:
     """Everything besides the spec that decides what a plot looks like."""
     modules = ROOT / "node_modules"
     packages = [modules / "@observablehq/plot", modules / "linkedom"]
@@ -78,3 +80,17 @@ def _version(program: Path) -> str:
     ]
     sources = [program, *sorted((ROOT / "site" / "scripts").glob("plot*.js"))]
     return content_key(releases, [path.read_text("utf-8") for path in sources])
+
+
+def placed(html: str, key: str, svg: str) -> str:
+    """A calculator's result with the drawing of one of its plots in its place."""
+    pattern = re.compile(_CANVAS.format(key=re.escape(key)), re.DOTALL)
+    return pattern.sub(lambda found: found.group(1) + svg + found.group(2), html, count=1)
+
+
+def declared(name: str, key: str) -> tuple[str, int]:
+    """The file of a calculator and the line of it that declares a plot; the first if none does."""
+    file = f"calculators/{name}.py"
+    lines = (ROOT / file).read_text("utf-8", errors="replace").split("\n")
+    found = (at for at, line in enumerate(lines, start=1) if f'"{key}"' in line)
+    return file, next(found, 1)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from html import escape
 
-from pipeline.errors import suggest
+from pipeline.errors import FindingError, suggest
 from pipeline.holes import ChapterHole, CiteHole, EquationHole, TermHole
 from pipeline.model import Book, Document
 from pipeline.views import CitationView, Reference
@@ -15,12 +15,8 @@ from pipeline.words import Words
 Documents = Mapping[tuple[str, str], Document]
 
 
-class TargetError(Exception):
+class TargetError(FindingError):
     """A reference without a target: what, value, rule, what to do."""
-
-    def __init__(self, what: str, value: str, rule: str, action: str) -> None:
-        super().__init__(what)
-        self.parts = (what, value, rule, action)
 
 
 def term(book: Book, here: Document, hole: TermHole) -> Reference:

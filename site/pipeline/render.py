@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,32 +12,70 @@ from typing import Any
 from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from pipeline.cache import TextCache, content_key
+from pipeline import code, facts, grid
 from pipeline.cases import CaseBook
 from pipeline.check import so_far
-from pipeline.code import PROJECT, code_digest, digest
 from pipeline.errors import BuildError, Finding
-from pipeline.fill import Filler, script_json
+from pipeline.facts import Facts, csp_hash
+from pipeline.fill import Filler, script_json, set_in_type, spelled
 from pipeline.lazy import Lazy
-from pipeline.model import Assets, BoundPage, Language, Rendered, Resolved
+from pipeline.model import Assets, BoundPage, Kept, Language, Parsed, Rendered, Resolved
+from pipeline.search import text_of
 from pipeline.shell import BUILD_PLACEHOLDER, CSP, Filled, Shell, without_links
 from pipeline.views import RecordView
 from pipeline.words import Words
 
-Publish = Callable[[Resolved], Assets]
-TEMPLATES = PROJECT / "site" / "templates"
+Publish = Callable[[Parsed], Assets]
+Place = tuple[str, str]
 PRELOADED = ("serif.woff2", "sans.woff2")
 
 
-def render(resolved: Resolved, publish: Publish) -> Rendered:
-    """The step. `publish` bundles scripts, styles and fonts for what the book says."""
+def render(
+    resolved: Resolved,
+    publish: Publish,
+    keep: Callable[[Place, Kept], None] | None = None,
+    search: Callable[[str, str], None] | None = None,
+) -> Rendered:
+    """The step. `publish` bundles scripts, styles and fonts for what the book says.
+
+    `keep` takes what later builds may use again; `search` takes each page's path and what is
+    searched in, in an order that is the same for equal books.
+    """
     try:
-        assets = publish(resolved)
+        assets = publish(resolved.parsed)
     except BuildError as error:  # what is wrong with the content is told all the same
         raise BuildError(*error.findings, *so_far(resolved)) from error
-    renderer = Renderer(resolved, assets)
-    pages = renderer.pages()
-    return Rendered(resolved, renderer.assets, pages, renderer.files(), renderer.findings())
+    laid = grid.lay(resolved)
+    renderer = Renderer(laid.resolved, assets)
+    findings = (*renderer.findings(), *laid.findings)
+    sound = _sound(resolved, findings) if keep else frozenset()
+    pages: dict[str, bytes] = {}
+    known: dict[str, Facts] = {}
+    for path, place in renderer.places().items():
+        page = resolved.kept.get(place) or renderer.made(path, place)
+        if keep and place in sound:
+            keep(place, replace(page, grids=dict.fromkeys(laid.keys[place], "")))
+        if search:
+            search(path, page.text)
+        pages[path], known[path] = page.html, page.facts
+    files = {**renderer.files(), **laid.files}
+    return Rendered(resolved, assets, pages, files, findings, known)
+
+
+def _sound(resolved: Resolved, others: Iterable[Finding]) -> frozenset[Place]:
+    """The pages that are to be made anew and with which nothing is wrong.
+
+    A binding that is wrong, or a plot that cannot be drawn, may be wrong with more pages than the
+    one that it is told of: then none is known to be sound.
+    """
+    if resolved.findings or any(others):
+        return frozenset()
+    wrong = {item.file for item in resolved.parsed.findings}
+    return frozenset(
+        place
+        for place, page in resolved.pages.items()
+        if place not in resolved.kept and page.document.file not in wrong
+    )
 
 
 def environment(cache: Path | None) -> Environment:
@@ -47,21 +86,20 @@ def environment(cache: Path | None) -> Environment:
     compiled = cache / "templates" if cache else None
     if compiled:
         compiled.mkdir(parents=True, exist_ok=True)
-    return Environment(
-        loader=FileSystemLoader(TEMPLATES),
+    made = Environment(
+        loader=FileSystemLoader(code.TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         auto_reload=compiled is None,
         bytecode_cache=FileSystemBytecodeCache(str(compiled)) if compiled else None,
     )
+    made.filters["csp_hash"] = csp_hash
+    return made
 
 
 class Renderer:
-    """All pages of a build, or one of them; what a page does not need is not made.
-
-    Pages whose context was rendered before come from the cache.
-    """
+    """All pages of a build, or one of them; what a page does not need is not made."""
 
     def __init__(
         self, resolved: Resolved, assets: Assets, templates: Environment | None = None
@@ -89,6 +127,10 @@ class Renderer:
 
     def _filled(self, page: BoundPage) -> Filled:
         document, meta = page.document, page.document.meta
+        kept = self.resolved.kept.get((document.slug, document.language))
+        if kept is not None:
+            question, mistake = Markup(kept.question), Markup(kept.mistake)
+            return Filled(document, Markup(""), question, (), mistake, ())
         words = self.words[document.language]
         filler = Filler(page, self.resolved.parsed.formulas, self.environment, words)
         toc = [
@@ -136,23 +178,20 @@ class Renderer:
         template = self.environment.get_template(f"parts/{name}.html")
         return Markup(template.render(t=words, root="../../", **context))
 
-    def pages(self) -> dict[str, str]:
-        """Every page by its path in the site, with the placeholder for the build's hash."""
-        contexts = {path: self.context(path) for path in self.paths()}
-        store = TextCache(self.book.options.cache / "pages.sqlite")
-        code = content_key(code_digest(), digest(TEMPLATES.rglob("*.html")), _strings(self.words))
-        keys = {
-            path: content_key(code, name, context) for path, (name, context) in contexts.items()
-        }
-        kept = store.get_many(keys.values())
-        pages = {}
-        fresh = {}
-        for path, (name, context) in contexts.items():
-            pages[path] = kept.get(keys[path]) or self._page(name, context)
-            if keys[path] not in kept:
-                fresh[keys[path]] = pages[path]
-        store.put_many(fresh)
-        return pages
+    def made(self, path: str, place: Place) -> Kept:
+        """A page made, and what is told of it elsewhere."""
+        marked = self._page(*self.context(path))
+        html = set_in_type(marked)
+        filled = self.filled.get(place)
+        if filled is not None:  # the map of the home page needs little of it, and may be long
+            self.filled.kept[place] = replace(filled, body=Markup(""), checks=(), toc=())
+        return Kept(
+            html=html.encode(),
+            text=set_in_type(spelled(text_of(marked))),
+            question=filled.question if filled else "",
+            mistake=filled.mistake if filled else "",
+            facts=facts.of(path, html),
+        )
 
     def _page(self, template: str, context: Mapping[str, Any]) -> str:
         words = self.words.get(context["page"].get("language", ""))
@@ -161,13 +200,19 @@ class Renderer:
 
     def page(self, path: str) -> str:
         """One page by its path, with the placeholder. Raises KeyError for a path without one."""
-        return self._page(*self.context(path))
+        return set_in_type(self._page(*self.context(path)))
 
     def paths(self) -> list[str]:
         """The path of every page."""
-        chapters = [f"{language}/{slug}/index.html" for slug, language in self.filled]
-        homes = [f"{language}/index.html" for language in self.languages]
-        return [*chapters, *homes, "index.html", "404.html"]
+        return list(self.places())
+
+    def places(self) -> dict[str, Place]:
+        """The path of every page, with its slug and language where it has these."""
+        found = {
+            f"{language}/{slug}/index.html": (slug, language) for slug, language in self.filled
+        }
+        found |= {f"{language}/index.html": ("", language) for language in self.languages}
+        return {**found, "index.html": ("", ""), "404.html": ("", "")}
 
     def context(self, path: str) -> tuple[str, dict[str, Any]]:
         """The template of a page and what it is filled with. KeyError for a path without one."""
@@ -248,10 +293,6 @@ class Renderer:
             "icons": icons,
         }
         return json.dumps(body, ensure_ascii=False, indent=1).encode()
-
-
-def _strings(words: Mapping[str, Words]) -> str:
-    return json.dumps({name: item.strings for name, item in words.items()}, sort_keys=True)
 
 
 __all__: Sequence[str] = ("BUILD_PLACEHOLDER", "Renderer", "render")

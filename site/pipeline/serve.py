@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -21,15 +22,17 @@ from pipeline.code import PROJECT
 from pipeline.errors import Finding
 from pipeline.model import Options
 from pipeline.serving import terminal
-from pipeline.serving.app import Server
+from pipeline.serving.app import LAST, Server
 from pipeline.serving.behind import Behind
 from pipeline.serving.changes import Changes, sort
+from pipeline.serving.limits import limit
 from pipeline.serving.workshop import Workshop
 
 HOST = "127.0.0.1"
 PORTS_TRIED = 20
 STEP = 5  # milliseconds without a further change after which changes are taken
 REST = 1.0  # seconds without a change after which the whole site is looked at
+_PLACE = re.compile(r'^\s*File "(.+)", line (\d+)')
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -45,11 +48,14 @@ def main(options: Options, port: int) -> int:
         found = listener.getsockname()[1]
         if found != port:
             terminal.say(f"port {port} is in use, taking {found}")
-        again = asyncio.run(Session(options, listener).run())
+        session = Session(options, listener)
+        again = asyncio.run(session.run())
     if again:
         arguments = [*_without_port(sys.argv), "--port", str(found)]
         os.execv(sys.executable, [sys.executable, *arguments])
     terminal.say("stopped")
+    if not session.has_ended:  # a computation that nothing interrupts would be waited for
+        os._exit(0)
     return 0
 
 
@@ -65,7 +71,8 @@ def _without_port(arguments: Sequence[str]) -> Iterator[str]:
 def listen(port: int) -> socket.socket:
     """A listening socket at `port` or the next one that is free. Raises OSError."""
     for candidate in range(port, port + PORTS_TRIED):
-        listener = socket.socket()
+        # Said to be TCP, or asyncio leaves it to the system when an answer goes out: 40 ms late.
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((HOST, candidate))
@@ -97,12 +104,13 @@ class Session:
     def __init__(self, options: Options, listener: socket.socket) -> None:
         self.options, self.listener = options, listener
         self.server = Server(Workshop(options))
+        self.server.tell = self._tell
         self.behind = Behind(options)
         self.stopping = asyncio.Event()
         self.resting: asyncio.Task[None] | None = None
         self.from_behind: list[Finding] = []
         self.own: tuple[Finding, ...] = ()
-        self.is_again = False
+        self.is_again, self.has_ended = False, True
 
     async def run(self) -> bool:
         """Serve; whether to start again with other code."""
@@ -113,19 +121,30 @@ class Session:
             self.server.app(), log_level="error", timeout_graceful_shutdown=1, lifespan="off"
         )
         web = _Quiet(config)
-        serving = asyncio.create_task(web.serve([self.listener]))
-        watching = asyncio.create_task(self._watch())
-        await self._open()
-        await asyncio.wait([serving, watching], return_when=asyncio.FIRST_COMPLETED)
-        self.stopping.set()
+        working = [
+            asyncio.create_task(web.serve([self.listener])),
+            asyncio.create_task(self._watch()),
+            asyncio.create_task(self._open()),
+        ]
+        for task in working[:2]:
+            task.add_done_callback(lambda _: self.stopping.set())
+        working[2].add_done_callback(self._opened)
+        await self.stopping.wait()
+        limit.end()
         if self.resting is not None:
             self.resting.cancel()
         await self.behind.stop()
         self.server.hub.close()
         web.should_exit = True
-        await asyncio.gather(serving, watching, return_exceptions=True)
-        self.server.close()
+        await asyncio.wait(working, timeout=LAST)
+        self.has_ended = self.server.close()
         return self.is_again
+
+    def _opened(self, task: asyncio.Task[None]) -> None:
+        """A book that cannot even be tried is the end, and the reason of it."""
+        if not task.cancelled() and task.exception() is not None:
+            self.stopping.set()
+            task.result()
 
     async def _open(self) -> None:
         port = self.listener.getsockname()[1]
@@ -159,12 +178,14 @@ class Session:
         started = time.perf_counter()
         if self.resting is not None:
             self.resting.cancel()
-        await self.behind.stop()
+        self.behind.end()
         if "code" in changes.parts and await self._can_start():
             self.is_again = True
             self.stopping.set()
             return
-        self.from_behind = [f for f in self.from_behind if f.file not in changes.names]
+        # A chapter's languages are compared: what was said of one may be the other's.
+        touched = (*changes.names, *(f"content/{slug}/" for slug in changes.chapters))
+        self.from_behind = [f for f in self.from_behind if not f.file.startswith(touched)]
         await self.server.work(self.server.workshop.change, changes)
         shown = await self._show(changes)
         took = (time.perf_counter() - started) * 1000
@@ -211,9 +232,7 @@ class Session:
             self.own = ()
             terminal.say("the build's own code has changed, starting again")
             return True
-        said = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
-        rule = "the build's own code must start"
-        self.own = (Finding("build.py", 1, "build does not start", said[-1], rule, "mend it"),)
+        self.own = (_own_fault(done.stderr, done.returncode),)
         return False
 
     def _rest(self) -> None:
@@ -231,3 +250,14 @@ class Session:
             terminal.say(f"whole site checked in {took}: {errors} errors, "
                          f"{len(found) - errors} warnings; search is up to date")  # fmt: skip
             await self._tell()
+
+
+def _own_fault(said: str, status: int) -> Finding:
+    """Why the build's own code does not start: the last place of it that Python names."""
+    lines = said.strip().splitlines() or [f"exit status {status}"]
+    places = [found for line in lines if (found := _PLACE.search(line))]
+    inside = [found for found in places if Path(found[1]).is_relative_to(PROJECT)]
+    file, at = (Path(inside[-1][1]), int(inside[-1][2])) if inside else (PROJECT / "build.py", 1)
+    name = file.relative_to(PROJECT).as_posix()
+    rule = "the build's own code must start"
+    return Finding(name, at, "build does not start", lines[-1], rule, "mend it, and save")

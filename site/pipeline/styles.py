@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline import fonts
+from pipeline import faults, fonts
 from pipeline.errors import BuildError, Finding
 
 ASSETS = "assets"
@@ -35,7 +35,7 @@ def styles(root: Path, cache: Path, texts: Sequence[str], formulas: Sequence[str
     """The bundle of site/styles/main.css.
 
     `texts` are whatever the book says in its own fonts, `formulas` the HTML of its formulas: the
-    fonts keep the characters of these. Raises BuildError with esbuild's own first line.
+    fonts keep the characters of these. Raises BuildError with what esbuild says.
     """
     sheet, faces = _bundled(root)
     written, in_formulas = fonts.characters(texts), fonts.characters(formulas)
@@ -69,11 +69,7 @@ def _bundled(root: Path) -> tuple[str, dict[str, bytes]]:
         ]  # fmt: skip
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
         if done.returncode != 0:
-            shown = next((line for line in done.stderr.splitlines() if line.strip()), "no output")
-            raise BuildError(
-                Finding("site/styles", 1, "esbuild", shown.strip(), "styles must bundle",
-                        "mend the stylesheet")
-            )  # fmt: skip
+            raise BuildError(*faults.of_esbuild(done.stderr, "site/styles", "mend the stylesheet"))
         out = Path(folder)
         sheet = (out / "main.css").read_text("utf-8")
         return sheet, {path.name: path.read_bytes() for path in sorted(out.glob("*.woff2"))}

@@ -3,170 +3,84 @@
 from __future__ import annotations
 
 import json
-import re
-import tomllib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from pipeline.errors import Finding
+from pipeline.code import RECORDS
+from pipeline.days import FORM, impossible, is_day
 from pipeline.files import Reader
 from pipeline.model import Language, Part, Term
+from pipeline.table import DATA, NAME, TEXT, TEXTS, Entry, Fields, Table
 from pipeline.views import Source
 
+SUMMARY = "content/summary.toml"
 EXPERIMENTS = "content/experiments.toml"
 RECOMPUTE = "content/recompute.toml"
-_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 
 
-class Table:
-    """One TOML file: its entries under `key`, and where each of them stands."""
-
-    def __init__(self, reader: Reader, name: str, key: str) -> None:
-        self.reader, self.name, self.key = reader, name, key
-        self.text = reader.text(Path(name)) or ""
-        self.entries = self._entries()
-
-    def _entries(self) -> list[Mapping[str, Any]]:
-        try:
-            found = tomllib.loads(self.text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
-            self.error(
-                line_of(error),
-                "not TOML",
-                self.name,
-                str(error),
-                "correct that line",
-            )
-            return []
-        entries = found.get(self.key, [])
-        if not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
-            self.error(
-                1,
-                "not a list of tables",
-                self.key,
-                f"entries are [[{self.key}]] tables",
-                "correct the file",
-            )
-            return []
-        return entries
-
-    def error(self, line: int, what: str, value: str, rule: str, action: str) -> None:
-        """Note one thing that is wrong with this file."""
-        self.reader.findings.append(Finding(self.name, line, what, value, rule, action))
-
-    def line(self, value: str) -> int:
-        """The first line that holds the string `value`."""
-        position = self.text.find(f'"{value}"')
-        return self.text.count("\n", 0, position) + 1 if position >= 0 else 1
-
-    def unique(self, field: str = "id") -> dict[str, Mapping[str, Any]]:
-        """Entries by id; a missing, bad or second id is noted."""
-        found: dict[str, Mapping[str, Any]] = {}
-        for entry in self.entries:
-            name = entry.get(field)
-            if not isinstance(name, str) or _NAME.fullmatch(name) is None:
-                self.error(
-                    self.line(str(name)),
-                    f"{self.key} without a usable id",
-                    str(name),
-                    "an id is lower-case letters, digits and hyphens",
-                    "give it one",
-                )
-            elif name in found:
-                self.error(
-                    self.line(name),
-                    f"{self.key} given twice",
-                    name,
-                    "an id is used once",
-                    "rename or remove one of the two",
-                )
-            else:
-                found[name] = entry
-        return found
-
-    def text_of(self, entry: Mapping[str, Any], name: str, *path: str) -> str:
-        """A text of an entry, '' (noted) when it lacks it."""
-        value: Any = entry
-        for step in path:
-            value = value.get(step) if isinstance(value, Mapping) else None
-        if not isinstance(value, str) or not value:
-            self.error(
-                self.line(name),
-                f"{self.key} {name!r} lacks a text",
-                ".".join(path),
-                "every entry has it, in every language",
-                f'add {".".join(path)} = "…"',
-            )
-            return ""
-        return value
-
-
-def line_of(error: Exception) -> int:
-    """The line that a TOML error names, 1 where it names none."""
-    found = re.search(r"line (\d+)", str(error))
-    return int(found.group(1)) if found else 1
+def _fields(*texts: str, **others: str | Fields) -> Fields:
+    return {**dict.fromkeys(("id", *texts), TEXT), **others}
 
 
 def languages(reader: Reader) -> tuple[Language, ...]:
     """content/locales.toml; the first language is the one that translations follow."""
-    table = Table(reader, "content/locales.toml", "language")
-    fields = ("name", "html", "title", "question")
+    names = ("name", "html", "title", "question")
+    table = Table(reader, "content/locales.toml", "language", _fields(*names))
     return tuple(
-        Language(name, *(table.text_of(entry, name, field) for field in fields))
+        Language(name, *(table.text_of(entry, field) for field in names))
         for name, entry in table.unique().items()
     )
 
 
 def parts(reader: Reader, languages: Sequence[str]) -> tuple[Part, ...]:
     """content/summary.toml: the parts in order; a chapter stands in one of them."""
-    table = Table(reader, "content/summary.toml", "part")
-    seen: set[str] = set()
+    titles = dict.fromkeys(languages, TEXT)
+    fields = _fields(title=titles, chapters=TEXTS)
+    table = Table(reader, SUMMARY, "part", fields).required()
+    seen: dict[str, int] = {}
     found = []
     for name, entry in table.unique().items():
-        titles = {language: table.text_of(entry, name, "title", language) for language in languages}
-        slugs = [str(slug) for slug in entry.get("chapters", [])]
-        found.append(Part(name, titles, tuple(_slugs(table, slugs, seen))))
+        said = {language: table.text_of(entry, "title", language) for language in languages}
+        found.append(Part(name, said, tuple(_slugs(table, entry, seen))))
     return tuple(found)
 
 
-def _slugs(table: Table, slugs: Sequence[str], seen: set[str]) -> list[str]:
+def _slugs(table: Table, entry: Entry, seen: dict[str, int]) -> list[str]:
     kept = []
-    for slug in slugs:
-        if _NAME.fullmatch(slug) is None:
+    for slug in table.texts_of(entry, "chapters", is_needed=True):
+        if NAME.fullmatch(slug) is None:
             table.error(
-                table.line(slug),
+                table.lines.within((table.key, entry.at, "chapters"), slug),
                 "not a chapter's name",
                 slug,
                 "a slug is lower-case letters, digits and hyphens",
                 "rename it",
             )
         elif slug in seen:
+            part = table.entries[seen[slug]].name
             table.error(
-                table.line(slug),
+                table.lines.within((table.key, entry.at, "chapters"), slug),
                 "chapter given twice",
                 slug,
-                "a chapter stands once in the summary",
+                f"a chapter stands once in the summary, and part {part!r} has it already",
                 "remove one of the two",
             )
         else:
             kept.append(slug)
-        seen.add(slug)
+        seen.setdefault(slug, entry.at)
     return kept
 
 
 def terms(reader: Reader, languages: Sequence[str]) -> dict[str, Term]:
     """content/glossary.toml."""
-    table = Table(reader, "content/glossary.toml", "term")
+    fields = _fields(*languages, definition=dict.fromkeys(languages, TEXT), aliases=TEXTS)
+    table = Table(reader, "content/glossary.toml", "term", fields).required()
     return {
         name: Term(
             name,
-            {language: table.text_of(entry, name, language) for language in languages},
-            {
-                language: table.text_of(entry, name, "definition", language)
-                for language in languages
-            },
-            tuple(str(alias) for alias in entry.get("aliases", [])),
+            {language: table.text_of(entry, language) for language in languages},
+            {language: table.text_of(entry, "definition", language) for language in languages},
+            table.texts_of(entry, "aliases"),
         )
         for name, entry in table.unique().items()
     }
@@ -174,41 +88,84 @@ def terms(reader: Reader, languages: Sequence[str]) -> dict[str, Term]:
 
 def sources(reader: Reader) -> dict[str, Source]:
     """content/sources.toml."""
-    table = Table(reader, "content/sources.toml", "source")
-    fields = ("title", "authors", "address", "version", "accessed")
-    found = {
-        name: Source(name, *(table.text_of(entry, name, field) for field in fields))
-        for name, entry in table.unique().items()
-    }
-    for name, source in found.items():
+    names = ("title", "authors", "address", "version", "accessed")
+    table = Table(reader, "content/sources.toml", "source", _fields(*names)).required()
+    found = {}
+    for name, entry in table.unique().items():
+        source = Source(name, *(table.text_of(entry, field) for field in names))
         if source.address and not source.address.startswith("https://"):
             table.error(
-                table.line(name),
+                table.line(entry, "address"),
                 "source's address",
                 source.address,
                 "it begins with https://",
                 "correct it",
             )
+        if source.accessed and not is_day(source.accessed):
+            rule = f"accessed is the day the source was looked at, as in {FORM}"
+            at = table.line(entry, "accessed")
+            table.error(at, "not a day of the calendar", source.accessed, rule, "correct it")
+        for day in impossible(source.version):
+            rule, at = f"a day is written as in {FORM}", table.line(entry, "version")
+            table.error(at, "not a day of the calendar", day, rule, "correct it")
+        found[name] = source
     return found
 
 
 def experiments(reader: Reader, languages: Sequence[str]) -> dict[str, dict[str, str]]:
     """content/experiments.toml: what each experiment runs, in one sentence a language."""
-    if not (reader.root / EXPERIMENTS).exists():
+    if _is_not_needed(reader, EXPERIMENTS):
         return {}
-    table = Table(reader, EXPERIMENTS, "experiment")
+    table = Table(reader, EXPERIMENTS, "experiment", _fields(*languages))
     return {
-        name: {language: table.text_of(entry, name, language) for language in languages}
+        name: {language: table.text_of(entry, language) for language in languages}
         for name, entry in table.unique().items()
     }
 
 
+def _is_not_needed(reader: Reader, file: str) -> bool:
+    """A book without records has nothing to say of them; with one, its tables are not left out."""
+    has_records = any((reader.root / RECORDS).glob("*.json"))
+    return not has_records and not (reader.root / file).exists()
+
+
 def recompute(reader: Reader) -> dict[str, str]:
     """content/recompute.toml: experiment -> JSON of what a calculator computes again of it."""
-    if not (reader.root / RECOMPUTE).exists():
+    if _is_not_needed(reader, RECOMPUTE):
         return {}
+    fields = {"experiment": TEXT, "calculator": TEXT, "inputs": DATA, "pairs": DATA}
+    table = Table(reader, RECOMPUTE, "recompute", fields).required()
     found: dict[str, list[dict[str, Any]]] = {}
-    for entry in Table(reader, RECOMPUTE, "recompute").entries:
-        kept = {key: entry[key] for key in ("calculator", "inputs", "pairs")}
-        found.setdefault(str(entry["experiment"]), []).append(kept)
-    return {name: json.dumps(tasks) for name, tasks in found.items()}
+    for entry in table.entries:
+        table.note_unknown(entry)
+        experiment, calculator = (
+            table.text_of(entry, "experiment"),
+            table.text_of(entry, "calculator"),
+        )
+        if experiment and calculator and _is_task(table, entry):
+            body = entry.body
+            kept = {"calculator": calculator, "inputs": body["inputs"], "pairs": body["pairs"]}
+            found.setdefault(experiment, []).append(kept)
+    return {name: json.dumps(tasks, default=str) for name, tasks in found.items()}
+
+
+def _is_task(table: Table, entry: Entry) -> bool:
+    """Whether an entry says which inputs, and which values are the same."""
+    pairs = entry.body.get("pairs")
+    wrong = {
+        "inputs": not isinstance(entry.body.get("inputs"), Mapping),
+        "pairs": not isinstance(pairs, list) or not pairs or not all(map(_is_pair, pairs)),
+    }
+    forms = {"inputs": "inputs = { field = value }", "pairs": 'pairs = [["results.x", "y"]]'}
+    for name in (name for name, is_wrong in wrong.items() if is_wrong):
+        if table.is_misspelt(entry, (name,)):
+            continue
+        value = entry.body.get(name, "")
+        rule = "each entry says inputs of a calculator, and pairs of a record's path and its value"
+        what = f"recompute of {entry.body.get('experiment', '')!r} without usable {name}"
+        table.error(table.line(entry, name), what, str(value), rule, f"write {forms[name]}")
+    return not any(wrong.values())
+
+
+def _is_pair(pair: Any) -> bool:
+    return isinstance(pair, list) and len(pair) == 2 and all(isinstance(x, str) and x for x in pair)

@@ -53,8 +53,8 @@ def render_all(
 ) -> dict[Formula, str]:
     """HTML with MathML for every formula. Raises `TexError` naming all that KaTeX refuses."""
     wanted = list(dict.fromkeys(formulas))
-    version = _version(program)
-    keys = {item: content_key(version, item.tex, item.display) for item in wanted}
+    made_by = version(program)
+    keys = {item: content_key(made_by, item.tex, item.display) for item in wanted}
     store = TextCache(cache / "tex.sqlite")
     known = store.get_many(keys.values())
     missing = [item for item in wanted if keys[item] not in known]
@@ -96,7 +96,7 @@ def _failure(formula: Formula, error: Mapping[str, Any]) -> Failure:
     return Failure(formula, " ".join(text.split()), error.get("position"))
 
 
-def _version(program: Path) -> str:
+def version(program: Path = PROGRAM) -> str:
     """What, besides the TeX, decides how a formula looks: KaTeX's release and our options."""
     package = json.loads((ROOT / "node_modules/katex/package.json").read_text("utf-8"))
     return content_key(package["version"], program.read_text("utf-8"))

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.fetch import PYODIDE, SOURCES, Source, SourceError
+from pipeline.prune import touch
 from pipeline.repack import compile_archives, compressed, named_parts, repack
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,6 +103,7 @@ def runtime(
     named = named_parts(sorted(calculators.glob("*.py")))
     key = _key(originals, named)
     folder = cache / "runtime" / key
+    touch(folder)
     known = _read(folder)
     if known is None:
         say("runtime: compiling and compressing Pyodide and numpy (about a minute, once)")
@@ -142,6 +144,7 @@ def wheel(
 ) -> bytes:
     """The wheel from `folder`, or from the first source that has it, and then kept in `folder`."""
     kept = folder / name
+    touch(kept)
     if kept.is_file():
         return _checked(name, kept.read_bytes(), expected, str(kept), "delete that file and retry")
     tried = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pipeline.code import PROJECT
 from pipeline.errors import BuildError, Finding
 
 
@@ -20,7 +21,13 @@ class Words:
             found = found.get(step) if isinstance(found, Mapping) else None
         if not isinstance(found, str):
             file = f"site/strings/{self.language}.toml"
-            raise BuildError(
-                Finding(file, 1, "interface text missing", key, "templates ask for it", "add it")
-            )
+            rule = "templates ask for it"
+            at = _table_line(file, key.rpartition(".")[0])
+            raise BuildError(Finding(file, at, "interface text missing", key, rule, "add it"))
         return found
+
+
+def _table_line(file: str, name: str) -> int:
+    """The line that begins a table, the first where there is none."""
+    lines = (PROJECT / file).read_text("utf-8").split("\n")
+    return next((at for at, line in enumerate(lines, start=1) if line.strip() == f"[{name}]"), 1)

@@ -20,15 +20,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline import bundle
+from pipeline.bundle import Entry
 from pipeline.errors import BuildError, Finding, has_errors
-from pipeline.model import Checked
+from pipeline.model import Checked, Rendered
 from pipeline.shell import BUILD_PLACEHOLDER
 
 MANIFEST = "build.json"
 SERVICE_WORKER = "sw.js"
+SEARCH = "pagefind"
+SOURCES = ("content", "calculators", "experiments", "site", "tests")
 LOCK_TIMEOUT = 60.0
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
-Index = Callable[[Path], None]
+Index = Callable[[], Mapping[str, bytes]]
 
 
 @dataclass(frozen=True)
@@ -41,36 +44,42 @@ class Written:
     build: str
 
 
-def write(checked: Checked, index: Index | None = None) -> Written:
+def write(checked: Checked, index: Index = dict) -> Written:
     """The step. Raises `BuildError` with all findings when there are errors among them.
 
-    `index` adds the search index to the finished folder, before the manifest is made.
+    `index` gives the files of the search index, when it is ready.
     """
     if has_errors(checked.findings):
         raise BuildError(*checked.findings)
     options = checked.rendered.resolved.parsed.book.options
     out = options.out.absolute()
-    _require_ours(out)
-    out.parent.mkdir(parents=True, exist_ok=True)
+    _require_ours(out, options.root)
     with _locked(options.cache, out):
         _remove_leftovers(out)
         fresh = out.with_name(f"{out.name}.building-{os.getpid()}")
         try:
-            contents, build = _fill(fresh, checked, index)
+            files, build = _fill(fresh, checked, index)
             swap(fresh, out)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
-    return Written(out, len(checked.rendered.pages), len(contents) + 1, build)
+    return Written(out, len(checked.rendered.pages), files, build)
 
 
-def _require_ours(out: Path) -> None:
-    """A folder that no build made is not replaced."""
+def _require_ours(out: Path, root: Path) -> None:
+    """A folder that no build made is not replaced, and none is made among the sources."""
+    if any((root / name) in (out, *out.parents) for name in SOURCES):
+        raise BuildError(_refusal(out, "the book's sources are there"))
     if out.is_dir() and not (out / MANIFEST).exists() and any(out.iterdir()):
         raise BuildError(_refusal(out, "it is not empty and holds no build.json"))
     if out.exists() and not out.is_dir():
         raise BuildError(_refusal(out, "it is a file"))
     if out == Path.cwd() or out in Path.cwd().parents:
         raise BuildError(_refusal(out, "this is where the build runs"))
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        rule = f"its folder cannot be made ({error.strerror})"
+        raise BuildError(_refusal(out, rule)) from error
 
 
 def _refusal(out: Path, rule: str) -> Finding:
@@ -117,61 +126,62 @@ def _remove_leftovers(out: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def _contents(checked: Checked) -> dict[str, bytes]:
+def _fill(fresh: Path, checked: Checked, index: Index) -> tuple[int, str]:
+    """Write everything into `fresh`; how many files, and the hash of the build.
+
+    What is large is written and hashed beside the pages: both leave the interpreter free.
+    """
     rendered = checked.rendered
-    contents = {path: html.encode() for path, html in rendered.pages.items()}
-    for path, data in rendered.files.items():
-        contents[path] = data if isinstance(data, bytes) else data.read_bytes()
-    return contents
+    fresh.mkdir()
+    with ThreadPoolExecutor(2) as aside:
+        indexing = aside.submit(index)
+        others = aside.submit(_write_files, fresh, rendered.files)
+        listed = dict(aside.map(_listed, rendered.files.items()))
+        build = _build_hash(rendered, listed)
+        for path, html in rendered.pages.items():
+            data = html.replace(BUILD_PLACEHOLDER.encode(), build.encode())
+            listed[path] = bundle.entry(data)
+            _write_file(fresh / path, data)
+        others.result()
+        # The folder of the index is named by the build: its files have plain names, and a page of
+        # one build must not search the index of another.
+        for name, data in indexing.result().items():
+            path = f"{SEARCH}/{build}/{name}"
+            listed[path] = bundle.entry(data)
+            _write_file(fresh / path, data)
+    (fresh / MANIFEST).write_bytes(bundle.build_manifest(listed, build))
+    worker = rendered.assets.service_worker
+    if worker:
+        (fresh / SERVICE_WORKER).write_bytes(bundle.service_worker(worker, build))
+    return len(listed) + 1, build
 
 
-def _build_hash(contents: Mapping[str, bytes], worker: bytes) -> str:
+def _build_hash(rendered: Rendered, others: Mapping[str, Entry]) -> str:
     """The hash of all that is published; pages count with the placeholder in them."""
-    total = hashlib.sha256(worker)
-    for path in sorted(contents):
-        total.update(f"{path}\0{hashlib.sha256(contents[path]).hexdigest()}\n".encode())
+    total = hashlib.sha256(rendered.assets.service_worker)
+    for path in sorted([*rendered.pages, *others]):
+        page = rendered.pages.get(path)
+        digest = others[path].sha256 if page is None else bundle.digest(page)
+        total.update(f"{path}\0{digest}\n".encode())
     return total.hexdigest()[:16]
 
 
-def _fill(fresh: Path, checked: Checked, index: Index | None) -> tuple[dict[str, bytes], str]:
-    """Write everything into `fresh`; all contents but the worker, and the hash of the build."""
-    contents = _contents(checked)
-    worker = checked.rendered.assets.service_worker
-    build = _build_hash(contents, worker)
-    for path in checked.rendered.pages:
-        contents[path] = contents[path].replace(BUILD_PLACEHOLDER.encode(), build.encode())
-    pages = {path: contents.pop(path) for path in checked.rendered.pages}
-    _write_all(fresh, pages)
-    with ThreadPoolExecutor(1) as aside:  # the index is made while everything else is written
-        indexing = aside.submit(index, fresh) if index is not None else None
-        _write_all(fresh, contents)
-        contents |= pages
-        if indexing is not None:
-            indexing.result()
-            contents |= _added(fresh, contents)
-    (fresh / MANIFEST).write_bytes(bundle.build_manifest(contents, build))
-    if worker:
-        (fresh / SERVICE_WORKER).write_bytes(bundle.service_worker(worker, build))
-    return contents, build
+def _listed(item: tuple[str, bytes | Path]) -> tuple[str, Entry]:
+    path, data = item
+    return path, bundle.entry(data if isinstance(data, bytes) else data.read_bytes())
 
 
-def _write_all(fresh: Path, contents: Mapping[str, bytes]) -> None:
-    made: set[Path] = set()
-    for path, data in contents.items():
-        target = fresh / path
-        if target.parent not in made:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            made.add(target.parent)
+def _write_files(fresh: Path, files: Mapping[str, bytes | Path]) -> None:
+    for path, data in files.items():
+        _write_file(fresh / path, data if isinstance(data, bytes) else data.read_bytes())
+
+
+def _write_file(target: Path, data: bytes) -> None:
+    try:
         target.write_bytes(data)
-
-
-def _added(fresh: Path, known: Mapping[str, bytes]) -> dict[str, bytes]:
-    found = {}
-    for path in sorted(fresh.rglob("*")):
-        name = path.relative_to(fresh).as_posix()
-        if path.is_file() and name not in known:
-            found[name] = path.read_bytes()
-    return found
+    except FileNotFoundError:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
 
 
 def swap(fresh: Path, out: Path) -> None:

@@ -17,8 +17,8 @@ let pause = 0;
 let states = splitHash(location.hash);
 if (states.size === 0) states = splitHash(history.state?.wiki ?? "");
 
-/** @type {Set<() => void>} */
-const listeners = new Set();
+/** Tells `move`; each listener is called, whatever happens in another. */
+const moves = new EventTarget();
 
 function settle() {
   history.replaceState({ ...history.state, wiki: joinHash(states) }, "");
@@ -85,7 +85,7 @@ export function remember(id, text, control, isFinal) {
 
 /** Call `action` whenever the reader moves in the history or edits the address. @param {() => void} action */
 export function onMove(action) {
-  listeners.add(action);
+  moves.addEventListener("move", action);
 }
 
 addEventListener("popstate", () => {
@@ -96,6 +96,6 @@ addEventListener("popstate", () => {
   if (history.state?.wiki !== undefined) states = splitHash(history.state.wiki);
   else if (linked.size > 0) states = linked;
   settle();
-  for (const listener of listeners) listener();
+  moves.dispatchEvent(new Event("move"));
 });
 settle();

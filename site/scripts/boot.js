@@ -30,8 +30,8 @@ function isNeeded(name) {
 
 /**
  * Run `action` while this worker's fetch answers `route` from downloads that are on their way:
- * Pyodide names the files it wants and cannot be handed them. WebAssembly that cannot be
- * instantiated fails here, where Pyodide would log it and wait for ever.
+ * Pyodide names the files it wants and cannot be handed them. What it would log or leave to itself,
+ * to wait for ever (WebAssembly that cannot be instantiated, above all), fails here.
  * @template T
  * @param {(url: string) => Promise<Response> | undefined} route
  * @param {() => Promise<T>} action
@@ -39,8 +39,14 @@ function isNeeded(name) {
 async function withRoutes(route, action) {
   const { fetch } = self;
   const { instantiateStreaming } = WebAssembly;
+  const ended = new AbortController();
   /** @type {Promise<never>} */
   const broken = new Promise((_, reject) => {
+    const fail = (/** @type {PromiseRejectionEvent} */ event) => {
+      event.preventDefault();
+      reject(event.reason);
+    };
+    self.addEventListener("unhandledrejection", fail, { signal: ended.signal });
     WebAssembly.instantiateStreaming = (source, imports) => {
       const made = instantiateStreaming(source, imports);
       made.catch(reject);
@@ -50,7 +56,9 @@ async function withRoutes(route, action) {
   self.fetch = (input, options) =>
     route(String(input instanceof Request ? input.url : input)) ?? fetch(input, options);
   try {
-    return await Promise.race([action(), broken]);
+    const made = await Promise.race([action(), broken]);
+    ended.abort();
+    return made;
   } finally {
     self.fetch = fetch;
     WebAssembly.instantiateStreaming = instantiateStreaming;
@@ -102,10 +110,16 @@ async function loadCore({ base, manifest }, files, wasm, snapshot) {
     );
   } catch (error) {
     // A file that is missing or wrong says so itself; only if all are right did the start fail.
-    await Promise.all(files.values());
+    await Promise.all([...files.values(), drained(wasm)]);
     if (snapshot) await dropSnapshots();
     throw new StartError(snapshot ? REASONS.snapshot : reasonOf(error), String(error));
   }
+}
+
+/** Read what a start that failed has left unread, for its copy comes no faster. @param {Promise<Response>} response */
+async function drained(response) {
+  const { bodyUsed, body } = await response;
+  if (!bodyUsed && body && !body.locked) await body.pipeTo(new WritableStream());
 }
 
 /** @param {Files} files @param {string} name */
@@ -119,7 +133,7 @@ function bytesOf(files, name) {
 export function reasonOf(error) {
   if (error instanceof StartError) return error.reason;
   const text = String(error);
-  return /out of memory|allocation failed|MemoryError|could not allocate/i.test(text)
+  return /out of memory|allocation failed|MemoryError|(could not|failed to|cannot) allocate/i.test(text)
     ? REASONS.memory
     : REASONS.worker;
 }

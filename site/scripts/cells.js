@@ -1,6 +1,15 @@
 /** Entries of lists, matrices and tables: added, removed, renumbered, filled from a spreadsheet. */
 
+import { parseEntry, plainSchema } from "./codec.js";
+import { readings } from "./numbers.js";
+
 /** @typedef {HTMLInputElement | HTMLSelectElement} Control */
+/** @typedef {import("./codec.js").Schema} Schema */
+/**
+ * What became of a pasted text: a cell that is no number, with what it may mean, or how many cells
+ * there were and how many of them found no place.
+ * @typedef {{isFilled: boolean, wrong?: string, readings?: number[], total?: number, left?: number, rows?: number, columns?: number}} Pasted
+ */
 
 /** What one entry of a field is, and what holds the entries. */
 const SHAPES = Object.freeze({
@@ -60,12 +69,17 @@ function renumber(field) {
   });
 }
 
+/** The last entry of each field, for when a link has left none. @type {WeakMap<Element, HTMLElement>} */
+const spares = new WeakMap();
+
 /** @param {Element} field @param {number} count */
 function fitRows(field, count) {
   const holder = holderOf(field);
   const rows = entriesOf(field);
+  const spare = rows.at(-1);
+  if (spare) spares.set(field, spare);
   for (const row of rows.slice(count)) row.remove();
-  const last = rows.at(-1) ?? borrowed(field);
+  const last = spares.get(field) ?? borrowed(field);
   if (!last) return;
   for (let i = rows.length; i < count; i += 1) holder.append(last.cloneNode(true));
 }
@@ -114,7 +128,7 @@ function fitSizes(field, rows) {
 /**
  * Add or remove what the pressed button stands for, within the schema's bounds. Returns whether
  * anything changed.
- * @param {HTMLElement} button @param {import("./codec.js").Schema} schema plain schema of the field
+ * @param {HTMLElement} button @param {Schema} schema plain schema of the field
  */
 export function reshape(button, schema) {
   const field = button.closest("[data-field]");
@@ -159,36 +173,78 @@ export function setRowLength(field, length) {
   }
 }
 
-/** Numbers of a pasted block: rows by line, cells by tab (or comma, semicolon, space). @param {string} text */
-export function parseBlock(text) {
-  const lines = text.replace(/\r/g, "").split("\n").filter((line) => line.trim());
-  return lines.map((line) => line.split(line.includes("\t") ? "\t" : /[;,\s]+/).map((cell) => cell.trim()).filter(Boolean));
+/** A cell as a spreadsheet quotes it. @param {string} cell */
+function unquoted(cell) {
+  return cell.trim().replace(/^"(.*)"$/, "$1").trim();
 }
 
 /**
- * Fill a block from the cell `target` on, growing the field within `limits`; false when the text
- * is one cell, which the browser pastes itself.
- * @param {Control} target @param {string} text @param {import("./codec.js").Schema} schema
+ * The cells of one pasted line: by tab, else by semicolon where numbers with commas lie between,
+ * else by comma, semicolon or space. A narrow space or one that does not break is part of a number.
+ * @param {string} line
+ */
+function cellsOfLine(line) {
+  if (line.includes("\t")) return line.replace(/\t+$/, "").split("\t").map(unquoted);
+  const parts = line.split(/[;；]/).map(unquoted);
+  if (parts.length > 1 && parts.every((part) => readings(part).length > 0)) return parts;
+  return line.split(/[;,；，、 \u3000]+/).map(unquoted).filter(Boolean);
+}
+
+/**
+ * Cells of a pasted block, rows by line. In a column a line that is a number is one cell, whatever
+ * its commas: decimal commas are usual in spreadsheets.
+ * @param {string} text @param {boolean} isColumn
+ */
+export function parseBlock(text, isColumn) {
+  const lines = text.split(/\r?\n|\r/).filter((line) => line.trim());
+  const isNumber = (/** @type {string} */ line) => isColumn && lines.length > 1 && readings(unquoted(line)).length > 0;
+  return lines.map((line) => (isNumber(line) ? [unquoted(line)] : cellsOfLine(line)));
+}
+
+/** What `cell` puts into a box for `schema`; undefined where that is no number or not one only. @param {string} cell @param {Schema} schema */
+function entryFor(cell, schema) {
+  const found = readings(cell);
+  // 1,234 in a box for whole numbers is one.
+  const meant = found.length > 1 && plainSchema(schema)["type"] === "integer" ? found.filter(Number.isInteger) : found;
+  if (meant.length === 1) return String(meant[0]);
+  const special = parseEntry(cell);
+  return schema["anyOf"]?.some((/** @type {Schema} */ item) => item["enum"]?.includes(special)) ? String(special) : undefined;
+}
+
+/**
+ * Fill the box `target` and, in a list or matrix, those behind it from a pasted text, growing the
+ * field within its limits; nothing is filled where one of its cells is no number. Undefined when
+ * the browser does as well.
+ * @param {HTMLInputElement} target @param {string} text @param {Schema} schema
+ * @returns {Pasted | undefined}
  */
 export function pasteBlock(target, text, schema) {
   const field = target.closest("[data-field]");
-  const block = parseBlock(text);
-  if (!field || !target.dataset["index"] || block.flat().length < 2) return false;
-  const isMatrix = field.getAttribute("data-kind") === "matrix";
-  if (!isMatrix && field.getAttribute("data-kind") !== "vector") return false;
-  const [row = 0, column = 0] = target.dataset["index"].split(",").map(Number);
-  const cells = isMatrix ? block : block.flat().map((cell) => [cell]);
-  const rows = sizes(field);
-  const mostRows = schema["maxItems"] ?? 16;
-  const mostCells = isMatrix ? schema["items"]["maxItems"] ?? 16 : 1;
-  cells.slice(0, mostRows - row).forEach((line, i) => {
-    rows[row + i] = Math.max(rows[row + i] ?? 0, Math.min(column + line.length, mostCells));
+  const kind = field?.getAttribute("data-kind");
+  if (!field || /^[\d.e+-]*$/i.test(text) || (kind !== "number" && kind !== "vector" && kind !== "matrix")) return undefined;
+  const [isMatrix, isOne] = [kind === "matrix", kind === "number"];
+  const plain = plainSchema(schema);
+  const [row = 0, column = 0] = (target.dataset["index"] ?? "").split(",").map(Number);
+  const rows = isOne ? [] : sizes(field);
+  const mostRows = isOne ? 1 : plain["maxItems"] ?? 16;
+  const mostCells = isMatrix ? plain["items"]["maxItems"] ?? 16 : 1;
+  const block = isOne ? [[text.trim()]] : parseBlock(text, !isMatrix);
+  // What has no place is cut here: a whole spreadsheet would be looked up cell by cell.
+  const cells = (isMatrix ? block : block.flat().map((cell) => [cell]))
+    .slice(0, Math.max(mostRows - row, 0)).map((line) => line.slice(0, Math.max(mostCells - column, 0)));
+  const item = isOne ? schema : isMatrix ? plain["items"]["items"] : plain["items"];
+  const entries = cells.map((line) => line.map((cell) => entryFor(cell, item)));
+  const wrong = cells.flat()[entries.flat().indexOf(undefined)];
+  if (wrong !== undefined) return { isFilled: false, wrong, readings: readings(wrong) };
+  entries.forEach((line, i) => {
+    rows[row + i] = Math.max(rows[row + i] ?? 0, column + line.length);
   });
-  fitSizes(field, rows);
-  cells.forEach((line, i) => line.forEach((cell, j) => {
+  if (!isOne) fitSizes(field, rows);
+  entries.forEach((line, i) => line.forEach((entry, j) => {
     const index = isMatrix ? `${row + i},${column + j}` : String(row + i);
-    const found = field.querySelector(`[data-index="${index}"]:not([data-part=slider])`);
-    if (found) /** @type {HTMLInputElement} */ (found).value = cell.replace("\u2212", "-");
+    const found = isOne ? target : field.querySelector(`[data-index="${index}"]:not([data-part=slider])`);
+    if (found) /** @type {HTMLInputElement} */ (found).value = entry ?? "";
   }));
-  return true;
+  const total = block.flat().length;
+  return { isFilled: total > 0, total, left: total - entries.flat().length, rows: mostRows, columns: mostCells };
 }

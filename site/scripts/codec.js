@@ -4,6 +4,8 @@
  * written. Calculators of one page are joined by `+`.
  */
 
+import { readings } from "./numbers.js";
+
 /** @typedef {Record<string, any>} Inputs */
 /** @typedef {Record<string, any>} Schema one property of a calculator's JSON Schema */
 
@@ -33,11 +35,18 @@ function spelling(schema) {
   return items["type"] === "array" && isNumber(items["items"]) ? "matrix" : "json";
 }
 
-/** A typed or linked entry as JSON: a number if it is one, null for nothing, else the text. @param {string} text */
+const SPECIAL = /^([+\-\u2212]?)(?:(inf|infinity|\u221e)|nan)$/i;
+
+/** A typed or linked entry as JSON: a number if it is one and only one, null for nothing, else the text. @param {string} text */
 export function parseEntry(text) {
-  const trimmed = text.trim().replace("\u2212", "-");
+  const trimmed = text.trim();
   if (trimmed === "" || trimmed === "null") return null;
-  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : trimmed;
+  const [special, sign = "", infinity] = SPECIAL.exec(trimmed) ?? [];
+  if (special) return infinity ? `${/[-\u2212]/.test(sign) ? "-" : ""}inf` : "nan";
+  // A link cut in the middle of a character ends with a percent sign, and is no hundredth of a number.
+  const found = trimmed.endsWith("%") ? [] : readings(trimmed);
+  // What no double holds is left as it stands: as JSON it would be null, which may be a value.
+  return found.length === 1 ? found[0] : trimmed;
 }
 
 /** @param {unknown} value */
@@ -54,23 +63,49 @@ function spell(value, schema) {
   return kind === "json" ? encodeURIComponent(JSON.stringify(value)) : spellItem(value);
 }
 
-/** @param {string} text */
-function readList(text) {
-  return text === "" ? [] : text.split(",").map((item) => parseEntry(decodeURIComponent(item)));
+/** A piece of an address as it was meant; with a stray % in it, as it stands. @param {string} text */
+function decode(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // Whatever it belongs to says that it has no such value, or no such name.
+  }
+}
+
+/**
+ * How much of a list is read, one more than it may have at most: enough for Python to say that
+ * there are too many, and no more than the page can draw.
+ * @param {Schema} schema @returns {number | undefined} split takes Infinity for none at all
+ */
+function mostRead({ maxItems }) {
+  return maxItems === undefined ? undefined : maxItems + 1;
+}
+
+/** @param {string} text @param {string} separator @param {Schema} schema */
+function pieces(text, separator, schema) {
+  return text === "" ? [] : text.split(separator, mostRead(schema));
+}
+
+/** @param {string} text @param {Schema} schema */
+function readList(text, schema) {
+  const isText = plainSchema(schema["items"])["type"] === "string";
+  return pieces(text, ",", schema).map((item) => (isText ? decode(item) : parseEntry(decode(item))));
 }
 
 /** @param {string} text @param {Schema} schema @returns {any} */
 function read(text, schema) {
   if (text === "null") return null;
   const kind = spelling(schema);
-  if (kind === "list") return readList(text);
-  if (kind === "matrix") return text === "" ? [] : text.split(";").map(readList);
-  const plain = decodeURIComponent(text);
+  const listed = plainSchema(schema);
+  if (kind === "list") return readList(text, listed);
+  if (kind === "matrix") return pieces(text, ";", listed).map((row) => readList(row, listed["items"]));
+  const plain = decode(text);
   if (kind === "number") return parseEntry(plain);
   if (kind === "flag") return plain === "true" ? true : plain === "false" ? false : plain;
   if (kind === "json") {
     try {
-      return JSON.parse(plain);
+      const found = JSON.parse(plain);
+      return Array.isArray(found) ? found.slice(0, mostRead(listed)) : found;
     } catch {
       return plain; // Python says what is wrong with it.
     }
@@ -103,24 +138,26 @@ export function encodeInputs(inputs, defaults, properties) {
  * @returns {Inputs}
  */
 export function decodeInputs(text, properties) {
-  /** @type {Inputs} */
-  const inputs = {};
+  /** @type {[string, any][]} */
+  const entries = [];
   for (const pair of text.split("&")) {
     const at = pair.indexOf("=");
     if (at < 1) continue;
     const key = pair.slice(0, at);
-    inputs[key] = read(pair.slice(at + 1), properties[key] ?? {});
+    const schema = Object.hasOwn(properties, key) ? properties[key] : undefined;
+    entries.push([key, read(pair.slice(at + 1), schema ?? {})]);
   }
-  return inputs;
+  return Object.fromEntries(entries); // An assignment would not take __proto__ for a name.
 }
 
 /** The fragment's calculators: id -> what stands behind its `?`. @param {string} hash */
 export function splitHash(hash) {
   /** @type {Map<string, string>} */
   const states = new Map();
-  for (const part of hash.replace(/^#/, "").split("+")) {
+  // A plus sign before no calculator is one that somebody typed: theta=1e+3.
+  for (const part of hash.replace(/^#/, "").split(/\+(?=[^+?&=]+\?)/)) {
     const at = part.indexOf("?");
-    if (at > 0) states.set(decodeURIComponent(part.slice(0, at)), part.slice(at + 1));
+    if (at > 0) states.set(decode(part.slice(0, at)), part.slice(at + 1));
   }
   return states;
 }

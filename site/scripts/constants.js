@@ -25,6 +25,7 @@ export const MESSAGES = Object.freeze({
   boot: "boot",
   progress: "progress",
   ready: "ready",
+  rehearsed: "rehearsed",
   failed: "failed",
   respond: "respond",
   recompute: "recompute",
@@ -33,6 +34,7 @@ export const MESSAGES = Object.freeze({
   fetched: "fetched",
   error: "error",
   stored: "stored",
+  store: "store",
 });
 
 /** Why Python cannot run; each has a sentence in every language. */
@@ -42,6 +44,7 @@ export const REASONS = Object.freeze({
   hash: "hash",
   snapshot: "snapshot",
   memory: "memory",
+  runMemory: "run_memory",
   timeout: "timeout",
   python: "python",
   worker: "worker",
@@ -52,6 +55,8 @@ export const LIMITS = Object.freeze({
   run: 10_000,
   /** From the last byte of the runtime to an answer; seconds are usual, a hang is given up. */
   stall: 60_000,
+  /** An answer that takes longer is waited for in words. */
+  patience: 150,
   historyPause: 300,
   sameEdit: 800,
   idleStart: 2_000,
@@ -69,4 +74,5 @@ export const SERVICE = Object.freeze({
   language: "language",
   build: "build",
   takeOver: "take-over",
+  room: "room",
 });

@@ -16,6 +16,8 @@ function all(field, selector) {
   return /** @type {Control[]} */ ([...field.querySelectorAll(selector)]);
 }
 
+const LISTS = ["order", "subset", "vector", "matrix", "table"];
+
 /** The element whose value counts: not the slider beside it, not the switch. */
 const VALUE = "[name]:not([data-part=slider]):not([data-part=null])";
 
@@ -23,7 +25,7 @@ const VALUE = "[name]:not([data-part=slider]):not([data-part=null])";
 function readOne(control, schema) {
   if (control instanceof HTMLInputElement && control.type === "checkbox") return control.checked;
   if (control instanceof HTMLInputElement && control.type === "number" && control.validity.badInput) return "";
-  if (control.dataset["part"] === "list") return control.value.split(",").map(parseEntry);
+  if (control.dataset["part"] === "list") return control.value.split(/[,，、]/).map(parseEntry);
   const kind = plainSchema(schema)["type"];
   if (kind === "string") return control.value === "" && isNullable(schema) ? null : control.value;
   return parseEntry(control.value);
@@ -64,6 +66,18 @@ function isNull(field) {
   return field.querySelector("[data-part=null]:checked") !== null;
 }
 
+/** A box for numbers shows no word: as long as one stands in it, it is a box for text. @param {HTMLInputElement} box @param {any} value */
+function admit(box, value) {
+  const isNumber = typeof value === "number" || (value ?? null) === null;
+  if (box.type === "number" && !isNumber) {
+    box.type = "text";
+    box.dataset["numeric"] = "";
+  } else if ("numeric" in box.dataset && isNumber) {
+    box.type = "number";
+    delete box.dataset["numeric"];
+  }
+}
+
 /** @param {Control} control @param {any} value */
 function writeOne(control, value) {
   if (control instanceof HTMLInputElement && control.type === "checkbox") {
@@ -71,6 +85,7 @@ function writeOne(control, value) {
     return;
   }
   const text = Array.isArray(value) ? value.map((item) => item ?? "").join(", ") : String(value ?? "");
+  if (control instanceof HTMLInputElement) admit(control, value);
   if (control.value !== text) control.value = text;
   setSlider(control);
 }
@@ -80,6 +95,8 @@ function writeField(field, value) {
   const kind = field.getAttribute("data-kind");
   const box = /** @type {HTMLInputElement | null} */ (field.querySelector("[data-part=null]"));
   if (box) box.checked = value === null;
+  // A link may have anything for a list; the boxes stay, and Python says what is wrong with it.
+  if (LISTS.includes(kind ?? "") && !Array.isArray(value)) return;
   if (kind === "order") {
     const list = field.querySelector("ol");
     for (const item of value) list?.append(field.querySelector(`li[data-value="${CSS.escape(item)}"]`) ?? "");
@@ -88,7 +105,6 @@ function writeField(field, value) {
       /** @type {HTMLInputElement} */ (control).checked = value.includes(control.value);
     }
   } else if (["vector", "matrix", "table"].includes(kind ?? "")) {
-    if (value === null) return;
     fitEntries(field, value);
     for (const control of all(field, VALUE)) {
       const path = (control.dataset["index"] ?? "").split(",");

@@ -13,6 +13,11 @@ export function tableCsv({ columns, rows }) {
   return [columns, ...rows].map((row) => `${row.map(csvCell).join(",")}\r\n`).join("");
 }
 
+/** `csv` as a file: Excel takes Chinese words for UTF-8 only behind a byte order mark. @param {string} csv */
+export function csvFile(csv) {
+  return /[^\0-\x7f]/.test(csv) ? `\ufeff${csv}` : csv;
+}
+
 /** @param {string} calculator @param {any} answer */
 export function resultJson(calculator, { inputs, values, notices, tables }) {
   return `${JSON.stringify({ calculator, inputs, values, notices, tables }, null, 2)}\n`;

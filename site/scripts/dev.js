@@ -1,21 +1,27 @@
 /**
- * The page's side of the editor's server: the site's own scripts, and news of every saved change.
- * Bundled only by that server; a published site knows nothing of it.
+ * The page's side of the editor's server: news of every saved change, and the site's own scripts,
+ * which are a bundle of their own so that another can take its place (dev/scripts.js). Bundled only by
+ * that server; a published site knows nothing of it.
  */
 
 import "./dev/origin.js"; // first: it keeps the page as the server sent it, before scripts change it
-import "./main.js";
-import { recompute } from "./dev/calculators.js";
 import { show } from "./dev/page.js";
+import { listenForFaults, recompute, start } from "./dev/scripts.js";
 import { showTroubles } from "./dev/troubles.js";
-import { build } from "./environment.js";
+
+/** @param {any} message */
+async function take(message) {
+  if (message.kind === "page") await show(message.html);
+  else if (message.kind === "calculators") await recompute(message.names);
+  else if (message.kind === "troubles") showTroubles(message.items);
+}
+
+// One after the other: what a message finds is what the one before it has left.
+let work = Promise.resolve();
 
 /** @param {MessageEvent<string>} event */
 function hear({ data }) {
-  const message = JSON.parse(data);
-  if (message.kind === "page") show(message.html);
-  else if (message.kind === "calculators") void recompute(message.names);
-  else if (message.kind === "troubles") showTroubles(message.items);
+  work = work.then(() => take(JSON.parse(data))).catch(reportError);
 }
 
 /** @type {EventSource | undefined} */
@@ -27,11 +33,14 @@ function listen() {
   news?.close();
   news = undefined;
   if (document.visibilityState !== "visible") return;
-  news = new EventSource(`/-/events?path=${encodeURIComponent(location.pathname)}&build=${build()}`);
-  news.addEventListener("message", hear);
+  const build = document.querySelector('meta[name="wiki-build"]')?.getAttribute("content") ?? "";
+  news = new EventSource(`/-/events?path=${encodeURIComponent(location.pathname)}&build=${build}`);
+  news.onmessage = hear;
 }
 
-listen();
 document.addEventListener("visibilitychange", listen);
 addEventListener("pagehide", () => news?.close());
 addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
+listenForFaults();
+work = start();
+listen();

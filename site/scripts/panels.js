@@ -1,7 +1,10 @@
 /** The drawer below a calculator: its script, its data, a link to its state. */
 
 import { encodeInputs, isSame } from "./codec.js";
-import { download, resultJson, tableCsv, tablesInPage } from "./data-export.js";
+import { LIMITS } from "./constants.js";
+import { csvFile, download, resultJson, tableCsv, tablesInPage } from "./data-export.js";
+import { savesData } from "./environment.js";
+import { requestOf, runtime } from "./runtime.js";
 import { notebook, stateScript } from "./script-export.js";
 import { textButton } from "./status.js";
 import { say } from "./words.js";
@@ -42,7 +45,9 @@ function heading(text) {
 /** A button that copies `text` and says whether it could. @param {string} text */
 function copyButton(text) {
   const button = textButton(say("copy"), () => {
-    navigator.clipboard?.writeText(text).then(
+    // A page that is not secure has no clipboard.
+    const written = navigator.clipboard ? navigator.clipboard.writeText(text) : Promise.reject();
+    written.then(
       () => (button.textContent = say("copied")),
       () => (button.textContent = say("not_copied")),
     );
@@ -92,7 +97,7 @@ async function dataPanel(calculator) {
   }
   for (const table of tables) {
     const csv = tableCsv(table);
-    const save = textButton(say("download_csv"), () => download(`${name}-${table.key}.csv`, csv, "text/csv"));
+    const save = textButton(say("download_csv"), () => download(`${name}-${table.key}.csv`, csvFile(csv), "text/csv"));
     parts.push(bar(heading(table.title), copyButton(csv), save), listing(csv, table.title));
   }
   return parts;
@@ -101,9 +106,10 @@ async function dataPanel(calculator) {
 /** The answer beside the controls; the built result came without one. @param {WikiCalculator} calculator */
 async function freshAnswer(calculator) {
   const { answer, inputs } = calculator.shown;
-  if (answer) return answer;
+  if (answer || (savesData() && runtime.state === "off")) return answer;
   try {
-    const fresh = await calculator.request(inputs);
+    // As an owner of its own: it must not take the place of a change that waits for its result.
+    const fresh = await runtime.request(`${calculator.id} data`, requestOf(calculator.spec, inputs));
     return fresh?.ok && isSame(inputs, calculator.shown.inputs) ? fresh : calculator.shown.answer;
   } catch {
     return undefined;
@@ -127,19 +133,36 @@ const PANELS = Object.freeze({ python: pythonPanel, data: dataPanel, link: linkP
 /** Open or close the panel that `button` stands for. @param {WikiCalculator} calculator @param {HTMLElement} button */
 export function openPanel(calculator, button) {
   const action = button.dataset["action"] ?? "";
-  const make = PANELS[/** @type {keyof typeof PANELS} */ (action)];
   const old = calculator.querySelector(".calc-drawer");
   old?.remove();
   for (const other of calculator.querySelectorAll("[data-action][aria-expanded]")) other.setAttribute("aria-expanded", "false");
-  if (!make || old?.getAttribute("data-panel") === action) return;
+  if (!(action in PANELS) || old?.getAttribute("data-panel") === action) return;
   const drawer = document.createElement("div");
   drawer.className = "calc-drawer";
   drawer.dataset["panel"] = action;
   drawer.textContent = say("starting");
   button.setAttribute("aria-expanded", "true");
   calculator.append(drawer);
-  make(calculator).then(
-    (parts) => drawer.replaceChildren(...parts),
+  fill(calculator, drawer);
+}
+
+/** Panels that wait for a pause in a drag. @type {WeakMap<HTMLElement, number>} */
+const pauses = new WeakMap();
+
+/** After a new result, and a pause: an open panel is about that one. @param {WikiCalculator} calculator */
+export function refreshPanel(calculator) {
+  const drawer = /** @type {HTMLElement | null} */ (calculator.querySelector(".calc-drawer"));
+  if (!drawer) return;
+  clearTimeout(pauses.get(drawer));
+  pauses.set(drawer, setTimeout(() => fill(calculator, drawer), LIMITS.historyPause));
+}
+
+/** @param {WikiCalculator} calculator @param {HTMLElement} drawer */
+function fill(calculator, drawer) {
+  const { shown } = calculator;
+  const action = /** @type {keyof typeof PANELS} */ (drawer.dataset["panel"]);
+  PANELS[action](calculator).then(
+    (parts) => shown === calculator.shown && drawer.replaceChildren(...parts),
     () => (drawer.textContent = say("failed_file", { detail: action })),
   );
 }

@@ -8,6 +8,10 @@ const KINDS = ["linear", "log", "band"];
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const MINUS = "−";
 const THIN_SPACE = "\u202f";
+/** Of a span to its ends: ticks are written with twelve digits. */
+const LEGIBLE = 1e-9;
+/** Below it a double has not all of its digits. */
+const TINIEST = 1e-300;
 
 /**
  * The axis for these points. A linear domain that is not given is rounded out to whole ticks.
@@ -62,10 +66,10 @@ function span(series, index, type) {
   return low <= high ? [low, high] : undefined;
 }
 
-/** A single value gets room on both sides. @param {[number, number]} ends @returns {[number, number]} */
+/** A single value, or values that no tick could tell apart, get room on both sides. @param {[number, number]} ends @returns {[number, number]} */
 function widened([low, high]) {
-  if (low < high) return [low, high];
-  const room = Math.abs(low) / 2 || 1;
+  if (high - low > LEGIBLE * Math.max(Math.abs(low), Math.abs(high), TINIEST)) return [low, high];
+  const room = Math.abs(low) / 2 > TINIEST ? Math.abs(low) / 2 : 1;
   return [low - room, high + room];
 }
 
@@ -109,8 +113,10 @@ function ceilTo(value, step) {
 /** @param {number} low @param {number} high @param {number} step */
 function multiples(low, high, step) {
   const found = [];
-  for (let index = Math.ceil(low / step - 1e-9); index * step <= high + step * 1e-9; index += 1) {
-    found.push(tidy(index * step));
+  const first = Math.ceil(low / step - 1e-9);
+  // Counted from the first: a large index and one more may be the same double.
+  for (let at = 0; at <= (high - low) / step + 1 && (first + at) * step <= high + step * 1e-9; at += 1) {
+    found.push(tidy((first + at) * step));
   }
   return found;
 }

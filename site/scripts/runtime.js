@@ -7,7 +7,7 @@
  */
 
 import { LIMITS, MESSAGES, REASONS } from "./constants.js";
-import { allowsSpare, language, manifestAddress, runtimeBase, whenIdle, workerAddress } from "./environment.js";
+import { allowsSpare, isSeen, language, manifestAddress, runtimeBase, seen, whenIdle, workerAddress } from "./environment.js";
 import { dropSnapshots } from "./snapshot.js";
 
 /** @typedef {{resolve: (answer: any) => void, reject: (error: RuntimeError) => void, owner: string, request: string}} Job */
@@ -23,7 +23,12 @@ export class RuntimeError extends Error {
   }
 }
 
-/** Tells `state` (off, starting, ready, failed), `progress` and `stored`. */
+/** What Python is asked for a calculator's `inputs`. @param {import("./wiki-calculator.js").Spec} spec @param {unknown} inputs */
+export function requestOf({ name, language, show, hide, plot }, inputs) {
+  return { calculator: name, inputs, language, show, hide, plot };
+}
+
+/** Tells `state` (off, starting, ready, failed), `progress`, `fetched` and `room` (for a snapshot). */
 export class Runtime extends EventTarget {
   /** @type {"off" | "starting" | "ready" | "failed"} */
   state = "off";
@@ -35,6 +40,8 @@ export class Runtime extends EventTarget {
   /** @type {string[]} */
   urls = [];
   isWarm = false;
+  /** A request that a worker answers to itself when it has started: the first answer takes longest. @type {unknown} */
+  rehearsal;
 
   /** @type {Seat | undefined} */
   #seat;
@@ -48,9 +55,13 @@ export class Runtime extends EventTarget {
   #running;
   #lastId = 0;
 
-  /** Start Python unless it runs, starts or is known to fail. */
+  /** Start Python unless it runs, starts or is known to fail; in a page that nobody sees, later. */
   start() {
     if (this.state !== "off") return;
+    if (!isSeen()) {
+      void seen().then(() => this.start());
+      return;
+    }
     this.#set("starting");
     void this.#boot(true);
   }
@@ -113,7 +124,8 @@ export class Runtime extends EventTarget {
       this.#startFailed(seat, REASONS.worker, event.message ?? "the worker's script did not load");
     });
     const boot = { base: runtimeBase, manifest: this.#manifest, language, withSnapshot };
-    worker.postMessage({ kind: MESSAGES.boot, boot });
+    const rehearsal = this.rehearsal ? JSON.stringify(this.rehearsal) : undefined;
+    worker.postMessage({ kind: MESSAGES.boot, boot, rehearsal });
     if (isFirst) performance.mark("wiki-start");
     return seat;
   }
@@ -127,10 +139,12 @@ export class Runtime extends EventTarget {
     } else if (data.kind === MESSAGES.ready) {
       seat.isReady = true;
       if (seat === this.#seat) this.#ready(data);
+    } else if (data.kind === MESSAGES.rehearsed) {
+      performance.mark(seat === this.#seat ? "wiki-rehearsed" : "wiki-spare");
     } else if (data.kind === MESSAGES.failed) {
       this.#startFailed(seat, data.reason, data.detail);
     } else if (data.kind === MESSAGES.stored) {
-      if (!data.isStored) this.dispatchEvent(new CustomEvent("unstored", { detail: data.detail }));
+      this.dispatchEvent(new CustomEvent("room", { detail: data.hasRoom }));
     } else if (data.kind === MESSAGES.fetched) {
       this.urls = [...this.urls, ...data.urls];
       this.dispatchEvent(new Event("fetched"));
@@ -243,6 +257,11 @@ export class Runtime extends EventTarget {
     this.#seat = spare ?? this.#open(true, true);
     if (spare?.isReady) this.#prepareSpare();
     else this.#set("starting");
+  }
+
+  /** Try again to keep the snapshot for which there was no room. */
+  store() {
+    if (this.#seat?.isReady) this.#seat.worker.postMessage({ kind: MESSAGES.store });
   }
 
   /** End the worker as an overrun does; for who wants to stop waiting. */

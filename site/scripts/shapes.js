@@ -2,6 +2,7 @@
 
 import { follow, pasteBlock, reshape, setRowLength } from "./cells.js";
 import { plainSchema } from "./codec.js";
+import { say } from "./words.js";
 
 /** @typedef {import("./controls.js").Controls} Controls */
 
@@ -46,15 +47,37 @@ export function changeShape(controls, button, name) {
   return true;
 }
 
-/** Fill what was pasted into the cells. Returns the input it changed, if it was more than one cell. @param {Controls} controls @param {ClipboardEvent} event */
+/**
+ * Fill what was pasted (or dropped) into the boxes. Returns what became of it, if the browser does
+ * not do as well.
+ * @param {Controls} controls @param {ClipboardEvent | DragEvent} event
+ */
 export function pasteShape(controls, event) {
   const target = /** @type {HTMLInputElement} */ (event.target);
-  const text = event.clipboardData?.getData("text/plain") ?? "";
-  if (!pasteBlock(target, text, schemaOf(controls, target.name))) return undefined;
+  const { name } = target;
+  const data = event instanceof DragEvent ? event.dataTransfer : event.clipboardData;
+  const schema = controls.properties[name];
+  const pasted = schema && pasteBlock(target, data?.getData("text/plain") ?? "", schema);
+  if (!pasted) return undefined;
   event.preventDefault();
-  settleShapes(controls, target.name);
-  controls.write(controls.read());
-  return target.name;
+  if (pasted.isFilled) {
+    const model = schemaOf(controls, name)["x-like"];
+    const fields = fieldsOf(controls);
+    if (model) follow(fields[model], fields[name]);
+    settleShapes(controls, model ?? name);
+    controls.write(controls.read());
+  }
+  return pasted;
+}
+
+/** What the reader is told of a pasted text, if anything. @param {import("./cells.js").Pasted} pasted @param {string} label */
+export function pasteNote({ wrong, readings = [], total = 0, left = 0, rows = 0, columns = 0 }, label) {
+  if (wrong !== undefined) {
+    const came = [...wrong].length > 40 ? `${[...wrong].slice(0, 39).join("")}…` : wrong;
+    return readings.length > 1 ? say("paste_ambiguous", { came, one: readings[0] ?? "", other: readings[1] ?? "" }) : say("paste_refused", { came });
+  }
+  if (left === 0) return "";
+  return say(columns > 1 ? "paste_left_of_rows" : "paste_left", { left, total, label, rows, columns });
 }
 
 /** Move an item of an order one place up, the focus with it. @param {HTMLElement} button */

@@ -43,7 +43,12 @@ export async function writeSnapshot(base, key, bytes) {
   for (const request of await cache.keys()) {
     if (request.url !== own && request.url.startsWith(base)) await cache.delete(request);
   }
-  await cache.put(own, new Response(bytes, { headers: { "x-sha256": hash } }));
+  try {
+    await cache.put(own, new Response(bytes, { headers: { "x-sha256": hash } }));
+  } catch (error) {
+    await dropSnapshots();
+    throw error;
+  }
 }
 
 export async function dropSnapshots() {

@@ -6,10 +6,14 @@
  * the web manifest) are kept in a cache of their build, and only if they have the SHA-256 that the
  * build's manifest states. A page names its build in what it asks for (`?build=HASH`), so that an
  * old page still open after an update is never answered from the cache of another build.
+ *
+ * Where storage is full, what was asked for is kept whole or not at all, and the page is told: a
+ * build without its styles and scripts is not installed, a page without what it needs is let go.
  */
 
 import { SERVICE } from "./constants.js";
 import { sha256 } from "./files.js";
+import { hasRoomFor, isFull } from "./room.js";
 import { isHashed, pathOf, toFile } from "./site-paths.js";
 
 const BUILD = "WIKI_BUILD_PLACEHOLDER";
@@ -36,7 +40,7 @@ async function manifestOf(build) {
   return fetchManifest().catch(() => undefined);
 }
 
-/** This build's manifest from the network, kept. @returns {Promise<Manifest>} */
+/** This build's manifest from the network, kept if there is room. @returns {Promise<Manifest>} */
 async function fetchManifest() {
   const response = await fetch(root + MANIFEST, { cache: "no-store" });
   /** @type {Manifest} */
@@ -47,33 +51,85 @@ async function fetchManifest() {
   return manifest;
 }
 
-/** @param {string} name @param {string} url @param {Response} response */
+/**
+ * Rejects where storage is full; a store that fails otherwise is done without.
+ * @param {string} name @param {string} url @param {Response} response
+ */
 async function put(name, url, response) {
   try {
     await (await caches.open(name)).put(url, response);
-  } catch {
-    // Storage is full: the page goes on as without a service worker.
+  } catch (error) {
+    if (isFull(error)) throw error;
   }
 }
 
+/** Put what passes through on its way to a page. @param {Promise<unknown>} stored */
+async function passing(stored) {
+  if (!(await hasRoomFor(() => stored))) await tellRoom({ page: false });
+}
+
+/** Keep what every page is made of; without it this build is not installed. */
 async function install() {
   const manifest = await fetchManifest();
   const shell = Object.keys(manifest.files).filter((path) => /^assets\/[^/]+\.(css|js)$/.test(path));
-  await Promise.all(shell.map((path) => keep(path, manifest)));
+  const kept = await Promise.allSettled(shell.map((path) => keep(path, manifest)));
+  const failed = kept.find((result) => result.status === "rejected");
+  if (failed) throw failed.reason;
+  const found = await Promise.all(shell.map((path) => caches.match(root + path, { cacheName: HASHED })));
+  if (found.includes(undefined)) throw new Error("a script or style of this build is not to be had");
+}
+
+/** An install that failed leaves nothing behind. @param {unknown} error */
+async function clearInstall(error) {
+  await caches.delete(cacheOf(BUILD));
+  const others = (await caches.keys()).filter((name) => name.startsWith(`${prefix}build-`));
+  // With another build here, its service worker knows which of these files are nobody's.
+  if (others.length === 0) await caches.delete(HASHED);
+  if (isFull(error)) await tellRoom({ page: false });
+  throw error;
 }
 
 /**
- * Fetch a file of a build into the cache it belongs to; a wrong one is not kept.
+ * Tell every page of this site what there was room for.
+ * @param {Record<string, boolean>} hasRoom
+ */
+async function tellRoom(hasRoom) {
+  for (const page of await ownPages()) page.postMessage({ kind: SERVICE.room, hasRoom });
+}
+
+/**
+ * Fetch a file of a build into the cache it belongs to; a wrong one is not kept. Where the file was
+ * put, if it was not there.
  * @param {string} path @param {Manifest} manifest @param {RequestInit} [options]
+ * @returns {Promise<{name: string, url: string} | undefined>}
  */
 async function keep(path, manifest, options) {
   const entry = manifest.files[path];
-  if (!entry) return;
+  if (!entry) return undefined;
   const name = isHashed(path) ? HASHED : cacheOf(manifest.build);
   const url = root + path.replace(/(^|\/)index\.html$/, "$1");
-  if (await caches.match(url, { cacheName: name })) return;
+  if (await caches.match(url, { cacheName: name })) return undefined;
   const response = await fetch(url, options);
-  if (response.ok && !response.redirected) await putIfRight(name, url, response, entry.sha256);
+  if (!response.ok || response.redirected) return undefined;
+  return (await putIfRight(name, url, response, entry.sha256)) ? { name, url } : undefined;
+}
+
+/**
+ * Keep all of `paths`, or none that was not there before; whether there was room.
+ * @param {string[]} paths @param {Manifest} manifest
+ */
+async function keepAll(paths, manifest) {
+  const added = [];
+  for (const path of paths) {
+    try {
+      added.push(await keep(path, manifest));
+    } catch (error) {
+      if (!isFull(error)) continue; // No network for it now.
+      for (const place of added) if (place) await (await caches.open(place.name)).delete(place.url);
+      return false;
+    }
+  }
+  return true;
 }
 
 /** @param {string} name @param {string} url @param {Response} response @param {string} hash */
@@ -84,11 +140,14 @@ async function putIfRight(name, url, response, hash) {
   return isRight;
 }
 
+async function ownPages() {
+  const pages = await scope.clients.matchAll({ type: "window", includeUncontrolled: true });
+  return pages.filter((page) => page.url.startsWith(root));
+}
+
 /** The build that each open page says it is of; undefined if one does not answer. */
 async function openBuilds() {
-  const pages = await scope.clients.matchAll({ type: "window", includeUncontrolled: true });
-  const own = pages.filter((page) => page.url.startsWith(root));
-  const answers = await Promise.all(own.map(askBuild));
+  const answers = await Promise.all((await ownPages()).map(askBuild));
   return answers.includes(undefined) ? undefined : new Set(answers);
 }
 
@@ -127,7 +186,7 @@ async function page(event) {
   if (cached) return cached;
   try {
     const response = await fetch(event.request);
-    event.waitUntil(keepPage(path, response.clone()));
+    event.waitUntil(passing(keepPage(path, response.clone())));
     return response;
   } catch {
     return offlinePage(path);
@@ -159,7 +218,7 @@ async function hashedFile(event) {
   const cached = request.cache === "reload" ? undefined : await caches.match(request.url, { cacheName: HASHED });
   if (cached) return cached;
   const response = await fetch(request);
-  if (response.status === 200) event.waitUntil(put(HASHED, request.url, response.clone()));
+  if (response.status === 200) event.waitUntil(passing(put(HASHED, request.url, response.clone())));
   return response;
 }
 
@@ -172,7 +231,7 @@ async function plainFile(path, build) {
   const entry = (await manifestOf(build))?.files[path];
   if (!entry || !response.ok) return response;
   // One that is not this build's is not kept; the page that asked judges what it says.
-  await putIfRight(name, root + path, response.clone(), entry.sha256);
+  await passing(putIfRight(name, root + path, response.clone(), entry.sha256));
   return response;
 }
 
@@ -191,23 +250,28 @@ function answer(event) {
 async function keepFor({ build, urls }) {
   const manifest = await manifestOf(build);
   if (!manifest) return;
-  for (const url of urls) {
-    if (url.startsWith(root)) await keep(toFile(pathOf(url, root)), manifest).catch(() => {});
-  }
+  const paths = urls.filter((url) => url.startsWith(root)).map((url) => toFile(pathOf(url, root)));
+  const [python, page] = [true, false].map((isWanted) => paths.filter((path) => path.startsWith("runtime/") === isWanted));
+  // A page can be read without Python, but Python does not start from half of its files.
+  const hasRoom = (await keepAll(page ?? [], manifest)) && (await keepAll(python ?? [], manifest));
+  await tellRoom({ page: hasRoom });
   await prune();
 }
 
 /** Everything of one language, one file after the other, behind whatever else is loading. @param {string} language */
 async function keepLanguage(language) {
   const manifest = await manifestOf(BUILD);
-  for (const path of Object.keys(manifest?.files ?? {})) {
-    const isWanted = path.startsWith(`${language}/`) || /^(assets|pagefind)\/|^records\/[^/]+\.json$|^manifest\./.test(path);
-    const options = /** @type {RequestInit} */ ({ priority: "low" });
-    if (manifest && isWanted) await keep(path, manifest, options).catch(() => {});
+  if (!manifest) return;
+  const options = /** @type {RequestInit} */ ({ priority: "low" });
+  for (const path of Object.keys(manifest.files)) {
+    const isOwn = [`${language}/`, `grids/${language}/`].some((folder) => path.startsWith(folder)) && !/\.(br|gz)$/.test(path);
+    const isWanted = isOwn || /^(assets|pagefind)\/|^records\/[^/]+\.json$|^manifest\./.test(path);
+    if (isWanted && !(await hasRoomFor(() => keep(path, manifest, options)))) return tellRoom({ language: false });
   }
+  await tellRoom({ language: true });
 }
 
-scope.addEventListener("install", (event) => event.waitUntil(install()));
+scope.addEventListener("install", (event) => event.waitUntil(install().catch(clearInstall)));
 // It takes over open pages only when one of them asks: a page whose Python is just starting would
 // lose requests that are on their way.
 scope.addEventListener("activate", (event) => event.waitUntil(prune()));

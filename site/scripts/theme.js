@@ -6,13 +6,13 @@
   const ORDER = ["system", "light", "dark"];
   const root = document.documentElement;
 
-  /** @returns {string} The stored choice; "system" where storage is refused. */
+  /** @returns {string} The stored choice; where storage is refused, what is shown. */
   function stored() {
     try {
       const value = localStorage.getItem(KEY) ?? "system";
       return ORDER.includes(value) ? value : "system";
     } catch {
-      return "system";
+      return root.getAttribute("data-theme") ?? "system";
     }
   }
 
@@ -30,12 +30,14 @@
     }
   }
 
-  apply(stored());
+  /** What is shown: where storage is refused, the only memory of the choice. */
+  let chosen = stored();
+  apply(chosen);
 
   class WikiTheme extends HTMLElement {
     connectedCallback() {
       this.addEventListener("click", this);
-      this.show(stored());
+      this.show(chosen);
     }
 
     disconnectedCallback() {
@@ -43,10 +45,10 @@
     }
 
     handleEvent() {
-      const next = ORDER[(ORDER.indexOf(stored()) + 1) % ORDER.length];
-      store(next);
-      apply(next);
-      this.show(next);
+      chosen = ORDER[(ORDER.indexOf(chosen) + 1) % ORDER.length];
+      store(chosen);
+      apply(chosen);
+      this.show(chosen);
     }
 
     /** @param {string} theme */
@@ -61,7 +63,18 @@
   }
 
   customElements.define("wiki-theme", WikiTheme);
+
+  /** Another page of the site may have changed it, also while this one was kept for Back. */
+  function follow() {
+    chosen = stored();
+    apply(chosen);
+    for (const element of document.querySelectorAll("wiki-theme")) /** @type {WikiTheme} */ (element).show(chosen);
+  }
+
   addEventListener("storage", (event) => {
-    if (event.key === KEY) apply(stored());
+    if (event.key === KEY) follow();
+  });
+  addEventListener("pageshow", (event) => {
+    if (event.persisted) follow();
   });
 })();

@@ -19,7 +19,7 @@ export class WikiCases extends HTMLElement {
   }
 
   #readAddress() {
-    const { topic = [] } = decodeInputs(stateOf(this.id || "cases") ?? "", SCHEMA);
+    const topic = decodeInputs(stateOf(this.id || "cases") ?? "", SCHEMA)["topic"] ?? [];
     for (const box of this.#boxes) box.checked = topic.includes(box.value);
     this.#filter();
   }

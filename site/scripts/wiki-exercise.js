@@ -1,13 +1,14 @@
 /** `<wiki-exercise>`: checks a number the reader gives; it keeps nothing. */
 
+import { readings } from "./numbers.js";
 import { say } from "./words.js";
 
 const DIGITS = 6;
 
-/** The number in a reader's words: a minus sign of print, a comma for a point, spaces. @param {string} text */
-export function readNumber(text) {
-  const plain = text.trim().replace(/[\u2212\u2013]/g, "-").replace(/\s/g, "").replace(/^([^.,]*),([^.,]*)$/, "$1.$2");
-  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : undefined;
+/** The number that `text` gives: of two that it may mean, the one nearer to `expected`. @param {string} text @param {number} expected */
+export function readAnswer(text, expected) {
+  const distance = (/** @type {number} */ value) => Math.abs(value - expected);
+  return readings(text).sort((a, b) => distance(a) - distance(b))[0];
 }
 
 /** Whether `given` answers `expected` within a tolerance relative to it (absolute near zero). @param {number} given @param {number} expected @param {number} tolerance */
@@ -27,7 +28,7 @@ export class WikiExercise extends HTMLElement {
     const box = /** @type {HTMLInputElement} */ (this.querySelector("[name=answer]"));
     const verdict = /** @type {HTMLElement} */ (this.querySelector("[data-verdict]"));
     const expected = Number(JSON.parse(this.dataset["answer"] ?? "null"));
-    const given = readNumber(box.value);
+    const given = readAnswer(box.value, expected);
     box.toggleAttribute("aria-invalid", given === undefined);
     if (given === undefined) {
       box.setAttribute("aria-invalid", "true");

@@ -27,7 +27,7 @@ export class WikiSearch extends HTMLElement {
     document.addEventListener("keydown", (event) => {
       const isTyping = /** @type {Element} */ (event.target).closest?.("input, select, textarea, [contenteditable]");
       const isSlash = event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey;
-      const isCtrlK = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey);
+      const isCtrlK = event.key?.toLowerCase() === "k" && (event.ctrlKey || event.metaKey);
       if (!isSlash && !isCtrlK) return;
       event.preventDefault();
       this.#open();
@@ -100,6 +100,7 @@ export class WikiSearch extends HTMLElement {
 
   /** Arrows walk from the box through the results. @param {KeyboardEvent} event */
   #key(event) {
+    if (event.isComposing || event.keyCode === 229) return; // These keys are the input method's.
     const links = [...this.#list.querySelectorAll("a")];
     const at = links.indexOf(/** @type {HTMLAnchorElement} */ (document.activeElement));
     if (event.key === "Escape") {

@@ -4,19 +4,25 @@ import { reasonOf, startPython } from "./boot.js";
 import { MESSAGES, REASONS } from "./constants.js";
 import { fetchData, neededBy } from "./data-files.js";
 import { StartError } from "./files.js";
+import { hasRoomFor } from "./room.js";
 
 /** @typedef {import("./boot.js").Boot} Boot */
 /** @typedef {{kind: string, id: number, request: string}} Request */
 
 const scope = /** @type {DedicatedWorkerGlobalScope} */ (/** @type {unknown} */ (self));
 
+/** The first answer takes tens of milliseconds, the next ones less and less. */
+const REHEARSALS = 3;
+
 /** @type {((request: string) => string) | undefined} */
 let respond;
 /** @type {((names: string[], report: (loaded: number, total: number) => void) => Promise<string[]>) | undefined} */
 let fetchNeeded;
+/** Keeps the snapshot of this start, until it is kept. @type {(() => Promise<void>) | undefined} */
+let keep;
 
-/** @param {Boot} boot */
-async function start(boot) {
+/** @param {Boot} boot @param {string | undefined} rehearsal */
+async function start(boot, rehearsal) {
   let last = 0;
   try {
     const started = await startPython(boot, (loaded, total) => {
@@ -28,14 +34,30 @@ async function start(boot) {
     respond = started.respond;
     fetchNeeded = (names, report) => fetchData(started.python, boot, names, report);
     scope.postMessage({ kind: MESSAGES.ready, urls: started.urls, isWarm: started.isWarm });
-    await started.keep?.().then(
-      () => scope.postMessage({ kind: MESSAGES.stored, isStored: true }),
-      (error) => scope.postMessage({ kind: MESSAGES.stored, isStored: false, detail: String(error) }),
-    );
+    if (rehearsal) rehearse(rehearsal);
+    keep = started.keep;
+    await store();
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     scope.postMessage({ kind: MESSAGES.failed, reason: reasonOf(error), detail });
   }
+}
+
+/** Answer to nobody; a reader's request that is on its way would do the same work first. @param {string} request */
+function rehearse(request) {
+  try {
+    for (let i = 0; i < REHEARSALS; i += 1) respond?.(request);
+  } catch {
+    // Whoever asks this is told.
+  }
+  scope.postMessage({ kind: MESSAGES.rehearsed });
+}
+
+/** Keep the snapshot. Where there is no room the page says so, and may ask again. */
+async function store() {
+  const hasRoom = !keep || (await hasRoomFor(keep));
+  if (hasRoom) keep = undefined;
+  scope.postMessage({ kind: MESSAGES.stored, hasRoom });
 }
 
 /** Answer; data that the calculator turns out to need are fetched first. @param {Request} message */
@@ -53,12 +75,19 @@ async function answer({ id, request }) {
     scope.postMessage({ kind: MESSAGES.answer, id, answer: found });
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
-    const isKnown = error instanceof StartError || reasonOf(error) === REASONS.memory;
-    scope.postMessage({ kind: MESSAGES.error, id, reason: isKnown ? reasonOf(error) : REASONS.python, detail });
+    scope.postMessage({ kind: MESSAGES.error, id, reason: reasonOfRun(error), detail });
   }
 }
 
+/** @param {unknown} error */
+function reasonOfRun(error) {
+  const reason = reasonOf(error);
+  if (error instanceof StartError) return reason;
+  return reason === REASONS.memory ? REASONS.runMemory : REASONS.python;
+}
+
 scope.addEventListener("message", ({ data }) => {
-  if (data.kind === MESSAGES.boot) void start(data.boot);
+  if (data.kind === MESSAGES.boot) void start(data.boot, data.rehearsal);
+  else if (data.kind === MESSAGES.store) void store();
   else void answer(data);
 });

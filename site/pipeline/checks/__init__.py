@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from pipeline.checks import content, parity, site, usage
+from pipeline.checks import content, parity, recompute, site, styles, templates, usage
 from pipeline.errors import Finding
 from pipeline.model import Rendered
 
@@ -20,6 +20,9 @@ CHECKS: tuple[Check, ...] = (
     usage.calculators,
     usage.records,
     usage.experiments,
+    recompute.tasks,
+    templates.names,
+    styles.properties,
     site.pages,
     site.assets,
     site.budgets,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from pipeline.errors import Finding, as_warnings, suggest
 from pipeline.holes import ExerciseHole, FigureHole
-from pipeline.model import Document, Rendered
+from pipeline.model import Document, Rendered, Text
 
 SECTIONS = ("situation", "limits", "checklist", "exercises", "sources")
 MIN_EXERCISES = 3
+_DRAWN = re.compile(r'<text[^>]*\blang="([\w-]+)"')
 
 
 def documents(rendered: Rendered) -> list[Document]:
@@ -22,7 +25,7 @@ def outlines(rendered: Rendered) -> Iterator[Finding]:
     book = rendered.resolved.parsed.book
     for item in documents(rendered):
         if book.chapters[item.slug].kind == "chapter" and item.body:
-            found = tuple(_outline(item))
+            found = (*_outline(item), *_mistake(item))
             yield from as_warnings(found) if book.options.is_draft else found
 
 
@@ -48,6 +51,15 @@ def _outline(item: Document) -> Iterator[Finding]:
             f"a chapter has {MIN_EXERCISES} at least",
             "add some",
         )
+
+
+def _mistake(item: Document) -> Iterator[Finding]:
+    """The number at the head of a chapter stands beside what it is the size of."""
+    if bool(item.meta.mistake_html) != bool(item.meta.mistake_label):
+        given, lacking = ("mistake", "mistake_label")[:: 1 if item.meta.mistake_html else -1]
+        line = item.meta.lines.get(given, 1)
+        rule, action = f"a chapter has {given} and {lacking}, or neither", f"add {lacking}: …"
+        yield Finding(item.file, line, "front matter lacks a field", lacking, rule, action)
 
 
 def typed_numbers(rendered: Rendered) -> Iterator[Finding]:
@@ -100,6 +112,7 @@ def figures(rendered: Rendered) -> Iterator[Finding]:
             if isinstance(hole, FigureHole)
         }
         for name, drawing in chapter.figures.items():
+            yield from _untranslated(drawing, [x.id for x in parsed.book.languages])
             if name not in used:
                 found = Finding(
                     drawing.file,
@@ -110,3 +123,14 @@ def figures(rendered: Rendered) -> Iterator[Finding]:
                     suggest(name, used) if used else "remove it",
                 )
                 yield from as_warnings([found]) if parsed.book.options.is_draft else [found]
+
+
+def _untranslated(drawing: Text, languages: Sequence[str]) -> Iterator[Finding]:
+    """A drawing says in each language as much as in the first."""
+    counts = Counter(_DRAWN.findall(drawing.text))
+    for language in languages[1:]:
+        if counts[language] != counts[languages[0]]:
+            file, first = drawing.file, languages[0]
+            rule = f"it has {counts[first]} of {first} and {counts[language]} of {language}"
+            action = f'write a <text lang="{language}"> beside each of {first}, and no other'
+            yield Finding(file, 1, "drawing not translated", language, rule, action)

@@ -28,11 +28,16 @@ def pages(rendered: Rendered) -> Iterator[Finding]:
     """Every page has in every language what it has in the first; a missing thing is named."""
     parsed = rendered.resolved.parsed
     first, *others = [language.id for language in parsed.book.languages]
+    # What is wrong with a text of itself would be told again as what the other text has more.
+    wrong = {f.file for f in (*parsed.findings, *rendered.resolved.findings) if f.level == "error"}
     for (slug, language), page in rendered.resolved.pages.items():
         original = parsed.documents.get((slug, first))
         if language not in others or original is None:
             continue
-        if not (original.body and page.document.body):
+        if not (original.body and page.document.body) or wrong & {
+            original.file,
+            page.document.file,
+        }:
             continue  # a page that could not be read has nothing to compare, and says why
         found = tuple(_compare(original, page.document))
         yield from as_warnings(found) if parsed.book.options.is_draft else found

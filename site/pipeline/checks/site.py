@@ -4,32 +4,17 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
-from html import unescape
 from pathlib import Path
-from posixpath import normpath
-from urllib.parse import unquote
 
+from pipeline import facts
 from pipeline.errors import Finding, suggest
+from pipeline.facts import Facts, Link
 from pipeline.model import Assets, Rendered
 
 MAX_FIRST_VIEW = 150_000
-# Patterns that begin with fixed text are found many times faster than with a choice.
-_ID = re.compile(r' id="([^"]*)"')
-_ADDRESSES = (re.compile(r' href="([^"]*)"'), re.compile(r'src="([^"]*)"'))
-_H1 = re.compile(r"<h1[\s>]")
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//")
-_ELSEWHERE = re.compile(r'="((?:https?:)?//[^"]*)"')
-_NAMESPACE = ("xmlns", "value")
-_LINKS = ("<a ", "<cite ")
 _FOREIGN_CSS = re.compile(r"""(?:url\(|@import\s+)["']?((?:https?:)?//[^"')]*)""")
 _FOREIGN_JS = re.compile(r"""(?:import\(|from\s?|fetch\(|importScripts\()["'](https?://[^"']*)""")
-_SCRIPT = re.compile(r"<script(?![^>]*(?:src=|application/json))[^>]*>")
-_STYLE = re.compile(r"<style[\s>]")
-_HANDLER = re.compile(r'on[a-z]+="')
-_NAN = re.compile(r'\s(?:d|x|y|[cr][xy]?|[xy][12]|points|transform|width|height|value)="[^"]*NaN')
 _STATIC_IMPORT = re.compile(r"""(?:from|import)\s?["']\./([\w.-]+\.js)["']""")
 FONT_CLASSES = {
     "katex": "KaTeX_Main-Regular",
@@ -48,21 +33,23 @@ FONT_CLASSES = {
 
 def pages(rendered: Rendered) -> Iterator[Finding]:
     """Every page has one h1, no id twice, no foreign part, and links that lead somewhere."""
-    ids = {path: _ID.findall(html) for path, html in rendered.pages.items()}
-    site = Site(rendered, {path: frozenset(names) for path, names in ids.items()})
-    for path, html in rendered.pages.items():
-        heads = len(_H1.findall(html))
-        if heads != 1:
+    known = {
+        path: rendered.facts.get(path) or facts.of(path, html.decode())
+        for path, html in rendered.pages.items()
+    }
+    site = Site(rendered, known)
+    for path, found in known.items():
+        if found.heads != 1:
             yield Finding(
                 path,
                 1,
                 "page with several titles",
-                f"{heads} h1",
+                f"{found.heads} h1",
                 "a page has one h1",
                 "mend its template",
             )
-        for name, count in Counter(ids[path]).items():
-            if count > 1 and name not in site.repeated(path):
+        for name in found.repeated:
+            if name not in site.noted(path):
                 yield Finding(
                     site.source(path),
                     1,
@@ -71,97 +58,59 @@ def pages(rendered: Rendered) -> Iterator[Finding]:
                     "an id is used once",
                     "rename one of them",
                 )
-        yield from _foreign(path, html)
-        yield from site.links(path, html)
-
-
-def _foreign(path: str, html: str) -> Iterator[Finding]:
-    """The first part of each kind that a page may not have."""
-    value = next(_loaded_from_elsewhere(html), None)
-    if value:
-        rule = "a page loads nothing from elsewhere"
-        yield Finding(path, 1, "foreign part", value, rule, "serve it from the site")
-    value = next(_inline(html), None)
-    if value:
-        rule = "the policy of the page refuses it"
-        yield Finding(path, 1, "inline script or style", value, rule, "put it in a file")
-    found = _NAN.search(html) if "NaN" in html else None
-    if found:
-        rule = "an undefined value is not drawn"
-        yield Finding(path, 1, "NaN in the page", found.group(), rule, "mend the calculator")
-
-
-def _loaded_from_elsewhere(html: str) -> Iterator[str]:
-    """Foreign addresses in tags other than links, which a reader follows and a page does not."""
-    for found in _ELSEWHERE.finditer(html):
-        tag = html.rfind("<", 0, found.start())
-        name = html[tag : found.start()].rpartition(" ")[2]
-        if not html.startswith(_LINKS, tag) and not name.startswith(_NAMESPACE):
-            yield found.group(1)
-
-
-def _inline(html: str) -> Iterator[str]:
-    for pattern in (_SCRIPT, _STYLE):
-        yield from (found.group() for found in pattern.finditer(html))
-    for found in _HANDLER.finditer(html):
-        # A handler is an attribute: it stands after a space and inside a tag.
-        tag = html.rfind("<", 0, found.start())
-        if html[found.start() - 1].isspace() and ">" not in html[tag : found.start()]:
-            yield found.group()
+        for what, value, rule, action in found.wrong:
+            yield Finding(path, 1, what, value, rule, action)
+        yield from site.links(path)
 
 
 class Site:
     """The paths and ids of a site, to follow links in."""
 
-    def __init__(self, rendered: Rendered, ids: Mapping[str, frozenset[str]]) -> None:
+    def __init__(self, rendered: Rendered, known: Mapping[str, Facts]) -> None:
         parsed = rendered.resolved.parsed
-        self.rendered, self.ids = rendered, ids
-        self.planned = {f"{language}/{slug}/index.html" for slug, language in parsed.documents}
-        self.lines = {
-            f"{language}/{slug}/index.html": (item.file, dict(item.links))
+        self.known = known
+        self.documents = {
+            f"{language}/{slug}/index.html": item
             for (slug, language), item in parsed.documents.items()
         }
-        self.noted: dict[str, frozenset[str]] = {}
+        self.twice: dict[str, set[str]] = {}
         for item in parsed.findings:
             if item.what == "id used twice":
-                self.noted[item.file] = self.noted.get(item.file, frozenset()) | {item.value}
-        self.paths = {*rendered.pages, *rendered.files, *self.planned, "build.json", "sw.js"}
+                self.twice.setdefault(item.file, set()).add(item.value)
+        self.paths = {*rendered.pages, *rendered.files, *self.documents, "build.json", "sw.js"}
 
     def source(self, path: str) -> str:
         """The file that a page is made from, or the page where it has none."""
-        return self.lines.get(path, (path, {}))[0]
+        return self.documents[path].file if path in self.documents else path
 
-    def repeated(self, path: str) -> frozenset[str]:
+    def noted(self, path: str) -> set[str]:
         """The ids of a page that its text is known to use twice (or not to have)."""
-        return self.noted.get(self.source(path), frozenset()) | {""}
+        return {"", *self.twice.get(self.source(path), ())}
 
-    def links(self, path: str, html: str) -> Iterator[Finding]:
+    def links(self, path: str) -> Iterator[Finding]:
         """Links of the page `path` that lead nowhere."""
-        for raw in dict.fromkeys(raw for pattern in _ADDRESSES for raw in pattern.findall(html)):
-            href = unescape(raw)
-            problem = None if _SCHEME.match(href) else self._problem(path, href)
+        found = self.known[path]
+        if path in self.documents and not self.documents[path].body:
+            return  # a page that could not be read has no places, and says why
+        is_whole = found.targets <= self.paths
+        for link in found.within if is_whole else found.links:
+            problem = self._problem(link)
             if problem:
-                file, lines = self.lines.get(path, (path, {}))
-                yield Finding(file, lines.get(href, 1), "link to nowhere", href, *problem)
+                document = self.documents.get(path)
+                line = dict(document.links).get(link.href, 1) if document else 1
+                yield Finding(self.source(path), line, "link to nowhere", link.href, *problem)
 
-    def _problem(self, path: str, href: str) -> tuple[str, str] | None:
-        place, _, fragment = href.partition("#")
-        fragment = fragment.partition("?")[0]  # what follows is a calculator's state
-        target = _target(path, unquote(place)) if place else path
-        if target not in self.paths:
-            return f"the site has no {target}", suggest(target, self.planned, "pages")
-        if fragment and target in self.ids and unquote(fragment) not in self.ids[target]:
-            return f"{target} has no id {fragment}", suggest(fragment, self.ids[target], "ids")
+    def _problem(self, link: Link) -> tuple[str, str] | None:
+        if link.target not in self.paths:
+            return f"the site has no {link.target}", suggest(link.target, self.documents, "pages")
+        there = self.known.get(link.target)
+        document = self.documents.get(link.target)
+        if document is not None and not document.body:
+            return None  # what it would hold is not known
+        if there is not None and link.fragment and link.fragment not in there.ids:
+            rule = f"{link.target} has no id {link.fragment}"
+            return rule, suggest(link.fragment, sorted(there.ids), "ids")
         return None
-
-
-@lru_cache(maxsize=65_536)
-def _target(path: str, place: str) -> str:
-    """The path in the site that a relative address on the page `path` means."""
-    target = normpath(f"{path.rpartition('/')[0]}/{place}").lstrip("/")
-    if place.endswith("/") or place in (".", ".."):
-        return "index.html" if target == "." else f"{target}/index.html"
-    return target
 
 
 def assets(rendered: Rendered) -> Iterator[Finding]:
@@ -189,8 +138,8 @@ def budgets(rendered: Rendered) -> Iterator[Finding]:
         # Markup packs to a third or better: most pages need no closer look.
         if shared + sum(fonts.values()) + len(html) // 3 < MAX_FIRST_VIEW:
             continue
-        used = sum(size for name, size in fonts.items() if name in html)
-        total = shared + used + _packed(html.encode())
+        used = sum(size for name, size in fonts.items() if name.encode() in html)
+        total = shared + used + _packed(html)
         if total > MAX_FIRST_VIEW:
             yield Finding(
                 path,

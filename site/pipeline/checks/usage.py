@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from calculators import contract
-from pipeline.errors import Finding, Level
+from pipeline import tables
+from pipeline.errors import Finding, Level, nearest
 from pipeline.holes import Binding, CalculatorHole, ExerciseHole, RecordHole, ValueHole
 from pipeline.model import Document, Rendered
+from pipeline.toml_lines import Lines
 
 
 def _level(rendered: Rendered) -> Level:
@@ -67,19 +70,33 @@ def records(rendered: Rendered) -> Iterator[Finding]:
 
 
 def experiments(rendered: Rendered) -> Iterator[Finding]:
-    """Every record's experiment has its sentence in every language."""
+    """Every record's experiment has its sentence in every language, and no other has one."""
     book = rendered.resolved.parsed.book
-    for record in book.records.values():
-        name = record.body["experiment"]
-        if name not in book.experiments:
+    records = {record.body["experiment"]: record for record in book.records.values()}
+    strangers = [
+        name
+        for name in book.experiments
+        if name not in records and not (book.options.root / f"experiments/{name}.py").exists()
+    ]
+    lacking = [name for name in records if name not in book.experiments]
+    meant = {near: name for name in lacking if (near := nearest(name, strangers))}
+    for name in lacking:
+        if name not in meant.values():
             yield Finding(
-                "content/experiments.toml",
+                tables.EXPERIMENTS,
                 1,
                 "experiment without a sentence",
                 name,
-                f"{record.file} is shown with one in every language",
+                f"{records[name].file} is shown with one in every language",
                 "add an [[experiment]] with its id",
             )
+    for name in strangers:
+        at = list(book.experiments).index(name)
+        file = Path(tables.EXPERIMENTS)
+        line = Lines.of(book.options.root / file).within(("experiment", at, "id"), name)
+        action = f"did you mean {meant[name]!r}?" if name in meant else "remove it"
+        rule = "there is no record and no experiment of this name"
+        yield Finding(file.as_posix(), line, "sentence without its experiment", name, rule, action)
 
 
 def _chapters(rendered: Rendered) -> list[Document]:

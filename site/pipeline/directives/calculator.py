@@ -6,10 +6,12 @@ from pipeline.directives.base import Call, Directive, Rules, json_object, words
 from pipeline.holes import CalculatorHole
 from pipeline.page import Page
 
+GRID = ("on", "off")
+
 
 def register(rules: Rules) -> None:
     """Add the directive."""
-    options = ("id", "inputs", "show", "hide", "plot")
+    options = ("id", "inputs", "show", "hide", "plot", "grid")
     rules.directive("calculator", Directive(build, "a calculator's name", options, parents=("",)))
 
 
@@ -17,6 +19,9 @@ def build(page: Page, call: Call, caption: str) -> str:
     """A hole: the numbers come when the calculator is bound."""
     number = page.count("calculator")
     anchor = call.options.get("id") or call.argument.replace("_", "-")
+    grid = call.options.get("grid", "on")
+    if grid not in GRID:
+        page.error(call.line, "unknown grid", grid, f"it is {' or '.join(GRID)}", "correct it")
     hole = CalculatorHole(
         line=call.line,
         name=call.argument,
@@ -27,5 +32,6 @@ def build(page: Page, call: Call, caption: str) -> str:
         hide=words(call.options.get("hide", "")),
         plot=call.options.get("plot", ""),
         caption=caption,
+        grid=grid != "off",
     )
     return page.hole(hole)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import mimetypes
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
 from html import escape
 from pathlib import Path
@@ -30,9 +31,11 @@ from pipeline.node import NodeError
 from pipeline.serving.behind import site_of
 from pipeline.serving.bundles import MANIFEST
 from pipeline.serving.hub import Hub, Reader
+from pipeline.serving.limits import limit
 from pipeline.serving.workshop import Workshop
 
 T = TypeVar("T")
+LAST = 3.0  # seconds that a computation has to end when the server does
 FRESH = {"Cache-Control": "no-store"}
 KEPT = {"Cache-Control": "public, max-age=31536000, immutable"}
 TYPES = {".wasm": "application/wasm", ".mjs": "text/javascript", ".woff2": "font/woff2"}
@@ -49,6 +52,7 @@ class Server:
         self.thread = ThreadPoolExecutor(1, "workshop")
         self.others = ThreadPoolExecutor(1, "runtime")
         self.runtimes: dict[str, bundle.Runtime] = {}
+        self.tell: Callable[[], Awaitable[None]] | None = None
 
     async def work(self, action: Callable[..., T], *given: Any) -> T:
         """Run `action` where nothing else touches the workshop."""
@@ -60,7 +64,9 @@ class Server:
             routes=[
                 Route("/-/events", self.events),
                 Route("/-/calculate", self.calculate, methods=["POST"]),
+                Route("/-/thrown", self.thrown, methods=["POST"]),
                 Route("/assets/{name}", self.asset),
+                Route("/assets-{count:int}/{name}", self.asset),  # see dev/scripts.js
                 Route("/runtime/{path:path}", self.runtime),
                 Route("/records/{name}", self.record),
                 Route("/pagefind/{build}/{path:path}", self.search),
@@ -106,11 +112,19 @@ class Server:
         """A calculator's answer from the code as it is now."""
         body = await request.body()
         try:
-            answer = await self.work(calculators_page.respond, body.decode())
+            answer = await self.work(_respond, body.decode())
         except Exception as error:  # an edited calculator may do anything
             text = f"{type(error).__name__}: {error}"
             answer = json.dumps({"ok": False, "field": "", "message": text})
         return Response(answer, media_type="application/json", headers=FRESH)
+
+    async def thrown(self, request: Request) -> Response:
+        """A page's scripts have thrown something: it is told like what does not build."""
+        said = json.loads(await request.body())
+        await self.work(self.workshop.thrown, str(said["message"]), str(said["stack"]))
+        if self.tell is not None:
+            await self.tell()
+        return Response(status_code=204)
 
     async def asset(self, request: Request) -> Response:
         """A bundle, a font or an icon: its name holds its hash."""
@@ -169,13 +183,21 @@ class Server:
         text = (PROJECT / "site/scripts/dev/sw.js").read_text("utf-8")
         return Response(text, media_type="text/javascript", headers=FRESH)
 
-    def close(self) -> None:
-        """Let the pages go and end the programs."""
+    def close(self) -> bool:
+        """Let the pages go and end the programs; whether all that ran has ended."""
         self.hub.close()
+        limit.end()
         self.workshop.close()  # whoever waits for a program is let go
-        self.thread.shutdown(wait=True, cancel_futures=True)
+        last = self.thread.submit(self.workshop.close)
+        has_ended = not futures.wait([last], LAST).not_done
+        self.thread.shutdown(wait=False, cancel_futures=True)
         self.others.shutdown(wait=False, cancel_futures=True)
-        self.workshop.close()
+        return has_ended
+
+
+def _respond(request: str) -> str:
+    with limit.within():
+        return calculators_page.respond(request)
 
 
 def _type(name: str) -> str:

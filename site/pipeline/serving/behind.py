@@ -13,13 +13,12 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 
 from pipeline import faults
 from pipeline.code import PROJECT
 from pipeline.errors import Finding
-from pipeline.model import Checked, Options
+from pipeline.model import Options
 
 FOLDER = "serve"
 NICENESS = 10
@@ -53,33 +52,29 @@ class Behind:
             return None
         return [Finding(**item) for item in json.loads(said)]
 
-    async def stop(self) -> None:
-        """End the build that runs, with all that it has started."""
-        process, self.process = self.process, None
-        if process is not None and process.returncode is None:
+    def end(self) -> None:
+        """Have the build that runs end, with all that it has started."""
+        if self.process is not None and self.process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, 9)
+                os.killpg(self.process.pid, 9)
+
+    async def stop(self) -> None:
+        """End it, and wait until it has ended."""
+        self.end()
+        process, self.process = self.process, None
+        if process is not None:
             await process.wait()
 
 
 def build(options: Options) -> Sequence[Finding]:
     """All steps. The site is written although there may be errors: it is only searched in."""
-    from pipeline import assets, plots, search, tex
-    from pipeline.bind import bind
-    from pipeline.check import check
-    from pipeline.load import load
-    from pipeline.parse import parse
-    from pipeline.render import render
-    from pipeline.write import write
+    from pipeline import steps  # the server, which imports this module, needs none of it
 
     try:
-        parsed = parse(load(options), partial(tex.render_all, cache=options.cache))
-        resolved = bind(parsed, partial(plots.draw_all, cache=options.cache))
-        checked = check(render(resolved, assets.publish))
-        write(Checked(checked.rendered, ()), search.index)
+        findings, _ = steps.build(options, is_trial=True)
     except Exception as error:  # what stops the build is a finding like the others
         return faults.findings(error, PROJECT, "mend it")
-    return checked.findings
+    return findings
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import importlib
 import sys
+import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from calculators import contract, text
-from pipeline.calculations import CalculationError, Calculations, Question, compute
+from pipeline.calculations import CalculationError, Calculations, Question
 from pipeline.code import imported
+from pipeline.errors import BuildError, Finding
+from pipeline.serving.limits import TooLongError, limit
+from pipeline.serving.troubles import MEND
+from pipeline.table import line_of
 
 
 class LiveCalculations(Calculations):
@@ -18,6 +24,19 @@ class LiveCalculations(Calculations):
     def __init__(self, cache: Path) -> None:
         super().__init__(cache)
         self.edited: set[str] = set()
+        self.endless: dict[str, CalculationError] = {}
+
+    def compute(self, question: Question) -> Any:
+        """The answer, in a limited time; a calculator that took longer is not asked again."""
+        if question.name in self.endless:
+            raise self.endless[question.name]
+        try:
+            with limit.within():
+                return super().compute(question)
+        except CalculationError as error:
+            if isinstance(error.__cause__, TooLongError):
+                self.endless[question.name] = error
+            raise
 
     def ask(self, questions: Iterable[Question]) -> None:
         """Answer all of `questions` that were not answered before."""
@@ -25,7 +44,7 @@ class LiveCalculations(Calculations):
         for question in asked:
             if question.name in self.edited and question not in self.answers:
                 try:
-                    self.answers[question] = compute(question)
+                    self.answers[question] = self.compute(question)
                 except CalculationError as error:
                     self.errors[question] = error
         super().ask(q for q in asked if q.name not in self.edited)
@@ -33,6 +52,8 @@ class LiveCalculations(Calculations):
     def forget(self, names: Iterable[str]) -> None:
         """Drop what these calculators answered, for they are others now."""
         self.edited |= set(names)
+        for name in self.edited:
+            self.endless.pop(name, None)
         for question in [q for q in (*self.answers, *self.errors) if q.name in self.edited]:
             self.answers.pop(question, None)
             self.errors.pop(question, None)
@@ -48,7 +69,8 @@ def run_again(name: str) -> set[str]:
     users = [other for other in contract.names() if other != name and name in _uses(other)]
     there = [name] if name in contract.names() else []
     for module in [*there, *users]:
-        _execute(module)
+        with limit.within():
+            _execute(module)
     return {name, *users}
 
 
@@ -75,4 +97,9 @@ def read_sentences() -> None:
     """Have the sentences of all calculators read again."""
     text.strings.cache_clear()
     for name in text.languages():
-        text.strings(name)
+        try:
+            text.strings(name)
+        except tomllib.TOMLDecodeError as error:
+            at, rule = line_of(error), str(error)
+            file = f"calculators/strings/{name}.toml"
+            raise BuildError(Finding(file, at, "not TOML", name, rule, MEND)) from error

@@ -14,8 +14,10 @@ TABLES = {
     "content/glossary.toml": "terms",
     "content/sources.toml": "sources",
     "content/experiments.toml": "experiments",
+    "content/recompute.toml": "recompute",
 }
-WHOLE = frozenset({"content/summary.toml", "content/locales.toml"})
+WHOLE = "content/locales.toml"
+ORDER = "content/summary.toml"
 
 
 @dataclass
@@ -58,11 +60,11 @@ def _of_content(found: Changes, name: str) -> bool:
         case ["content", slug, file] if file.endswith((".md", ".svg")):
             found.chapters.add(slug)
         case ["content", slug] if "." not in slug:
-            found.parts.add("whole")
+            found.chapters.add(slug)
         case ["content", _] if name in TABLES:
             found.tables.add(TABLES[name])
-        case ["content", _] if name in WHOLE:
-            found.parts.add("whole")
+        case ["content", _] if name in (WHOLE, ORDER):
+            found.parts.add("whole" if name == WHOLE else "order")
         case ["experiments", "records", file] if file.endswith(".json"):
             found.records.add(file.removesuffix(".json"))
         case ["experiments", file] if file.endswith(".py"):

@@ -8,14 +8,15 @@ from functools import partial
 from typing import Any
 
 from calculators import contract
-from pipeline import load, parse, tables, tex
+from pipeline import case_files, load, parse, tables, tex
+from pipeline.code import RECORDS
 from pipeline.errors import Finding, as_warnings
 from pipeline.files import Reader
 from pipeline.holes import FormulaHole
-from pipeline.model import Book, BoundPage, Document, Options, Text
+from pipeline.model import Book, BoundPage, Chapter, Document, Options, Text
 from pipeline.node import NodeProgram
 from pipeline.serving import calculating
-from pipeline.serving.changes import TABLES, Changes
+from pipeline.serving.changes import ORDER, TABLES, Changes
 from pipeline.serving.troubles import Troubles
 from pipeline.shell import Filled
 from pipeline.tex import Formula, TexError
@@ -67,13 +68,14 @@ class Holdings:
 
     def change(self, changes: Changes) -> None:
         """Read what changed again; what cannot be read stays as it was."""
-        book = self.book
-        is_new = any(book is None or slug not in book.chapters for slug in changes.chapters)
-        if book is None or "whole" in changes.parts or is_new:
+        if self.book is None or "whole" in changes.parts:
             self.troubles.attempt("book", self.read)
         else:
-            for slug in sorted(changes.chapters):
-                self._chapter(book, slug)
+            new = [slug for slug in changes.chapters if slug not in self.book.chapters]
+            if "order" in changes.parts or new:
+                self._order(self.book)
+            for slug in sorted(changes.chapters - set(new)):
+                self._chapter(self.book, slug)
         for name in sorted(changes.tables):
             self._table(name)
         for name in sorted(changes.records):
@@ -81,8 +83,33 @@ class Holdings:
         for name in sorted(changes.calculators):
             self.troubles.attempt(f"calculators/{name}.py", partial(self._calculator, name))
 
+    def _order(self, book: Book) -> None:
+        """The summary: which chapters there are, in which order. Only new ones are read."""
+        reader = Reader(self.options.root)
+        parts = tables.parts(reader, [language.id for language in book.languages])
+        is_broken = not parts and bool(reader.findings)
+        if not is_broken:
+            load.note_strangers(reader, parts)
+        self.troubles.read(ORDER, reader.findings)
+        if is_broken:
+            return
+        chapters = {}
+        for slug, kind, part in load.listed(parts):
+            known = book.chapters.get(slug) or Chapter(slug, kind, part, {}, {})
+            chapters[slug] = replace(known, kind=kind, part=part)
+        self.book, self.made = replace(book, parts=parts, chapters=chapters), Made()
+        for slug in chapters:
+            if slug not in book.chapters:
+                self._chapter(self.book, slug)
+        self.troubles.keep_folders(chapters)
+        for slug, old in book.chapters.items():
+            if slug not in chapters:
+                self._drop(slug, old.texts)
+
     def _chapter(self, book: Book, slug: str) -> None:
         """The texts and figures of one chapter."""
+        if slug not in book.chapters:
+            return
         old = book.chapters[slug]
         reader = Reader(self.options.root)
         missing: list[Finding] = []
@@ -91,16 +118,28 @@ class Holdings:
         self.troubles.read(f"content/{slug}/", [*reader.findings, *lacking])
         unread = {k: v for k, v in old.texts.items() if (self.options.root / v.file).exists()}
         chapter = replace(new, texts={**unread, **new.texts})
-        if old.texts.keys() != chapter.texts.keys():
-            self.troubles.attempt("book", self.read)
-            return
-        current = self.book or book
-        self.book = replace(current, chapters={**current.chapters, slug: chapter})
+        self._keep(chapter)
+        self._drop(slug, {k: v for k, v in old.texts.items() if k not in chapter.texts})
         for language, text in chapter.texts.items():
-            if old.texts[language].text != text.text:
+            if language not in old.texts or old.texts[language].text != text.text:
                 self._document(slug, language, text)
         if chapter.figures != old.figures:
             self.made.forget((slug, language) for language in chapter.texts)
+
+    def _keep(self, chapter: Chapter) -> None:
+        """A chapter as it is now; without a text there is none."""
+        assert self.book is not None
+        chapters = {**self.book.chapters, chapter.slug: chapter}
+        if not chapter.texts:
+            del chapters[chapter.slug]
+        self.book = replace(self.book, chapters=chapters)
+
+    def _drop(self, slug: str, texts: Mapping[str, Text]) -> None:
+        """Pages whose text is gone."""
+        for language, text in texts.items():
+            self.documents.pop((slug, language), None)
+            self.troubles.forget(text.file)
+            self.made = Made()
 
     def _document(self, slug: str, language: str, text: Text) -> None:
         """One page parsed; when it cannot be read at all, the last one stays."""
@@ -134,7 +173,8 @@ class Holdings:
             "terms": lambda: tables.terms(reader, ids),
             "sources": lambda: tables.sources(reader),
             "experiments": lambda: tables.experiments(reader, ids),
-            "cases": lambda: load.read_cases(reader, ids),
+            "cases": lambda: case_files.read_cases(reader, ids),
+            "recompute": lambda: tables.recompute(reader),
         }
         read = readers[name]()
         self.troubles.read(FILES[name], reader.findings)
@@ -145,7 +185,7 @@ class Holdings:
     def _record(self, name: str) -> None:
         assert self.book is not None
         reader = Reader(self.options.root)
-        path = self.options.root / load.RECORDS / f"{name}.json"
+        path = self.options.root / RECORDS / f"{name}.json"
         record = load.read_record(reader, path) if path.exists() else None
         self.troubles.read(f"experiments/records/{name}.", reader.findings)
         kept = {key: value for key, value in self.book.records.items() if key != name}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from pipeline import faults
 from pipeline.code import PROJECT
@@ -19,7 +20,13 @@ WIDTH = 160  # characters of a line that are shown; a paragraph of prose is one 
 
 def say(text: str) -> None:
     """A line with the time."""
-    print(f"{time.strftime('%H:%M:%S')}  {text}", flush=True)
+    _print(f"{time.strftime('%H:%M:%S')}  {text}", sys.stdout)
+
+
+def _print(text: str, stream: TextIO) -> None:
+    """A terminal that has been closed is no reason to end in another way than otherwise."""
+    with contextlib.suppress(OSError):
+        print(text, file=stream, flush=True)
 
 
 def named(names: Sequence[str]) -> str:
@@ -61,13 +68,13 @@ def report(findings: Sequence[Finding], root: Path) -> None:
     errors = [item for item in findings if item.level == "error"]
     warnings = len(findings) - len(errors)
     for item in errors[:MAX_LISTED]:
-        print(f"\n{item}", file=sys.stderr)
+        _print(f"\n{item}", sys.stderr)
         line = excerpt(item, root)
         if line:
-            print(f"  {item.line:>5} | {line}", file=sys.stderr)
+            _print(f"  {item.line:>5} | {line}", sys.stderr)
     if len(errors) > MAX_LISTED:
-        print(f"\nand {len(errors) - MAX_LISTED} more", file=sys.stderr)
+        _print(f"\nand {len(errors) - MAX_LISTED} more", sys.stderr)
     if errors:
-        print(file=sys.stderr, flush=True)
+        _print("", sys.stderr)
     if errors or warnings:
         say(f"{len(errors)} errors, {warnings} warnings")

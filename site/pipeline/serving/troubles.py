@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from pipeline import faults
 from pipeline.code import PROJECT
@@ -28,6 +28,19 @@ class Troubles:
         for item in findings:
             owner = f"read {item.file}"
             self.by_owner[owner] = (*self.by_owner.get(owner, ()), item)
+
+    def keep_folders(self, slugs: Collection[str]) -> None:
+        """Forget what reading found in the folders of other chapters: they are no more."""
+        for owner in list(self.by_owner):
+            _, _, file = owner.partition("read content/")
+            slug, _, rest = file.partition("/")
+            if rest and slug not in slugs:
+                del self.by_owner[owner]
+
+    def forget(self, file: str) -> None:
+        """What a page's text and its bindings had wrong, now that it is gone."""
+        for owner in (f"text {file}", f"bound {file}"):
+            self.by_owner.pop(owner, None)
 
     def attempt(self, owner: str, action: Callable[[], object]) -> bool:
         """Whether `action` went well; if not, why is noted under `owner`."""

@@ -7,22 +7,27 @@ anew what it decides and nothing else. That is why an edit costs the same in a b
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from pipeline import cards, plots, render
+from pipeline import cards, faults, plots, render
 from pipeline.bind import Binder
+from pipeline.code import PROJECT
 from pipeline.errors import Finding
 from pipeline.lazy import Lazy
 from pipeline.model import BoundPage, Options, Parsed, Resolved
 from pipeline.node import NodeProgram
-from pipeline.serving.bundles import Bundler
+from pipeline.serving.bundles import PARTS, Bundler
 from pipeline.serving.changes import Changes
 from pipeline.serving.holdings import Holdings, Made, Place
-from pipeline.serving.troubles import Troubles
+from pipeline.serving.troubles import MEND, Troubles
 from pipeline.shell import BUILD_PLACEHOLDER
 from pipeline.views import CalculatorView, RecordView
+
+THROWN, HOME = "thrown", "bound home"
+_FRAME = re.compile(r"/assets(?:-\d+)?/([\w-]+\.js):(\d+):(\d+)")
 
 
 class Workshop:
@@ -44,8 +49,12 @@ class Workshop:
         self.troubles.attempt("book", self.holdings.read)
         book = self.holdings.book
         self.bundler.languages = [language.id for language in book.languages] if book else []
-        self.troubles.attempt("bundles", self.bundler.all)
+        self._bundle()
         self._arrange()
+
+    def _bundle(self) -> None:
+        for part in PARTS:
+            self.troubles.attempt(part, getattr(self.bundler, part))
 
     def close(self) -> None:
         """End the programs."""
@@ -59,9 +68,10 @@ class Workshop:
         try:
             html = self.renderer.page(path)
         except KeyError as error:
-            if path in self.renderer.paths():
-                self.troubles.fail("templates", error)
-            return None
+            if path not in self.renderer.paths():
+                return None
+            self.troubles.fail("templates", error)
+            return self.pages.get(path)
         except Exception as error:  # a template is code: its fault is a finding
             self.troubles.fail("templates", error)
             return self.pages.get(path)
@@ -73,6 +83,17 @@ class Workshop:
     def has(self, path: str) -> bool:
         """Whether the book has a page at `path`."""
         return self.renderer is not None and path in self.renderer.paths()
+
+    def thrown(self, message: str, stack: str) -> None:
+        """What the scripts have thrown in a page, by the line of theirs where they did."""
+        for file, line, column in _FRAME.findall(stack):
+            found = self.bundler.source(file, int(line), int(column))
+            if found:
+                name, at = found
+                source = faults.source_line(PROJECT / name, at)
+                finding = Finding(name, at, "script fails", source, message, MEND)
+                self.troubles.put(THROWN, [*self.troubles.by_owner.get(THROWN, ()), finding])
+                return
 
     def findings(self) -> list[Finding]:
         """Everything that is known to be wrong."""
@@ -86,15 +107,18 @@ class Workshop:
             return
         if not had_book or "whole" in changes.parts:
             self.bundler.languages = [language.id for language in self.holdings.book.languages]
-            self.troubles.attempt("bundles", self.bundler.all)
+            self._bundle()
         for part in sorted(changes.parts):
-            self._part(part)
+            self._part(part, changes.names)
         self._arrange()
 
-    def _part(self, part: str) -> None:
+    def _part(self, part: str, names: Sequence[str]) -> None:
         """A part of the site's own code."""
         match part:
-            case "styles" | "icons" | "scripts":
+            case "scripts":
+                self.troubles.put(THROWN, ())
+                self.troubles.attempt(part, partial(self.bundler.scripts, names))
+            case "styles" | "icons":
                 self.troubles.attempt(part, getattr(self.bundler, part))
             case "strings":
                 self.troubles.attempt(part, self._strings)
@@ -109,14 +133,22 @@ class Workshop:
 
     def _strings(self) -> None:
         if self.holdings.strings():
-            self.bundler.scripts()
+            self.bundler.scripts(())
 
     def look(self, slugs: Iterable[str]) -> None:
-        """Bind the pages of these chapters, so that what is wrong with them is known."""
-        if self.renderer is not None:
-            for place in self.renderer.resolved.pages:
-                if place[0] in set(slugs):
-                    _ = self.renderer.resolved.pages[place]
+        """Bind the pages of these chapters, so that what is wrong with them is known.
+
+        So are pages that something was wrong with: they may owe their mending to another file.
+        """
+        if self.renderer is None:
+            return
+        wanted = set(slugs)
+        for place, document in self.holdings.documents.items():
+            if place[0] in wanted or self.troubles.by_owner.get(f"bound {document.file}"):
+                _ = self.renderer.resolved.pages[place]
+        if self.troubles.by_owner.get(HOME):
+            for language in self.renderer.languages:
+                self.renderer.resolved.home.get(language)
 
     # The book as the steps of a build see it, with everything that was made and still holds.
 
@@ -133,7 +165,7 @@ class Workshop:
             parsed,
             Lazy(self.holdings.documents.keys(), partial(self._bind, binder), made.bound),
             Lazy(names, self._card, made.cards),
-            Lazy(languages, partial(_home, binder)),
+            Lazy(languages, partial(self._home, binder)),
             (),
         )
         before = self.renderer
@@ -152,6 +184,14 @@ class Workshop:
         self.troubles.put(f"bound {document.file}", binder.findings[before:])
         return page
 
+    def _home(self, binder: Binder, language: str) -> CalculatorView:
+        """The home page's calculator. Raises KeyError where it fails, which is noted."""
+        before = len(binder.findings)
+        binder.prepare([])
+        found = binder.home()
+        self.troubles.put(HOME, binder.findings[before:])
+        return found[language]
+
     def _card(self, place: Place) -> RecordView:
         book, (name, language) = self.holdings.book, place
         assert book is not None
@@ -159,8 +199,3 @@ class Workshop:
 
     def _draw(self, specs: Sequence[Mapping[str, Any]]) -> Sequence[str]:
         return plots.draw_with(self.plotter, specs, range(len(specs))) if specs else []
-
-
-def _home(binder: Binder, language: str) -> CalculatorView:
-    binder.prepare([])
-    return binder.home()[language]

@@ -5,7 +5,7 @@
 
 /** @typedef {CSSStyleSheet | CSSGroupingRule} Rules */
 
-const link = () => /** @type {HTMLLinkElement} */ (document.querySelector('head > link[rel="stylesheet"]'));
+const link = () => /** @type {HTMLLinkElement | null} */ (document.querySelector('head > link[rel="stylesheet"]'));
 
 /** @param {string} address */
 async function sheetAt(address) {
@@ -13,12 +13,25 @@ async function sheetAt(address) {
   return new CSSStyleSheet().replace(await response.text());
 }
 
+const first = link();
 /** The sheet as the server last sent it. */
-let kept = sheetAt(link().href);
+let kept = first ? sheetAt(first.href) : Promise.reject(new Error("a page without a style"));
+kept.catch(() => {}); // whoever asks for it is told
+
+/** A rule's text takes the browser a while, and is asked for again with the next change. @type {WeakMap<CSSRule, string>} */
+const texts = new WeakMap();
+
+/** @param {CSSRule | undefined} rule */
+function textOf(rule) {
+  if (!rule) return undefined;
+  const text = texts.get(rule) ?? rule.cssText;
+  texts.set(rule, text);
+  return text;
+}
 
 /** @param {CSSRule} rule @param {CSSRule} other both group rules under the same words */
 function isAlike(rule, other) {
-  const [head, otherHead] = [rule, other].map(({ cssText }) => cssText.slice(0, cssText.indexOf("{")));
+  const [head, otherHead] = [rule, other].map((item) => textOf(item)?.split("{", 1)[0]);
   return rule instanceof CSSGroupingRule && !(rule instanceof CSSStyleRule) && head === otherHead;
 }
 
@@ -28,8 +41,8 @@ function patchRules(shown, before, after) {
   const fresh = [...after.cssRules];
   if (shown.cssRules.length !== old.length) throw new Error("the sheet is not as it was sent");
   let start = 0;
-  while (start < old.length && start < fresh.length && old[start]?.cssText === fresh[start]?.cssText) start += 1;
-  while (old.length > start && fresh.length > start && old.at(-1)?.cssText === fresh.at(-1)?.cssText) {
+  while (start < old.length && start < fresh.length && textOf(old[start]) === textOf(fresh[start])) start += 1;
+  while (old.length > start && fresh.length > start && textOf(old.at(-1)) === textOf(fresh.at(-1))) {
     old.pop();
     fresh.pop();
   }
@@ -52,19 +65,19 @@ function load(address) {
   made.rel = "stylesheet";
   made.href = address;
   made.addEventListener("load", () => {
-    old.remove();
+    old?.remove();
     document.dispatchEvent(new Event("wiki-changed"));
   });
-  old.after(made);
+  document.head.append(made);
 }
 
 /** @param {string} address */
 export async function showStyle(address) {
   const fresh = await sheetAt(address);
-  const before = await kept;
+  const before = kept;
   kept = Promise.resolve(fresh);
   try {
-    patchRules(/** @type {CSSStyleSheet} */ (link().sheet), before, fresh);
+    patchRules(/** @type {CSSStyleSheet} */ (link()?.sheet), await before, fresh);
   } catch {
     return load(address);
   }
