@@ -48,9 +48,14 @@ test: lint types browser $(EXPERIMENTS)
 	@$(PY) -m experiments verify --quick
 	@WIKI_SITE=$(CURDIR)/dist $(MAKE) --no-print-directory tests
 
+# Files side by side, each in one process: some tests build on those before. A browser uses all
+# cores by itself, and what it does is timed, so its tests come after, one by one.
 tests: $(SITE) $(EXPERIMENTS) $(SCRIPTS) browser
-	@echo "==> tests"
-	@$(PY) -m pytest -q
+	@echo "==> tests, side by side"
+	@$(PY) -m pytest -q -n auto --maxprocesses 8 --dist loadfile --ignore tests/browser; \
+	status=$$?; \
+	echo "==> tests in a browser"; \
+	$(PY) -m pytest -q tests/browser && exit $$status
 
 lint: $(SITE)
 	@echo "==> lint"

@@ -58,6 +58,7 @@ class Serving:
             [*command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             start_new_session=True, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         )  # fmt: skip
+        self.code = code
         self.lines: list[str] = []
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

@@ -73,4 +73,4 @@ def test_a_size_is_measured_whole(capsys: pytest.CaptureFixture[str], tmp_path: 
 
 def test_an_unknown_benchmark_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert bench.main(["nothing"]) == 2
-    assert capsys.readouterr().err == "usage: python -m tests.bench {build,page} [--help]\n"
+    assert capsys.readouterr().err == "usage: python -m tests.bench {build,page,save} [--help]\n"

@@ -44,7 +44,9 @@ def test_bound_numbers_keep_their_raw_value_and_their_source(root: Path) -> None
     assert recorded == Bound("3.0", "3.0", "record:tiny.gloo#results.sum.total")
 
 
-@pytest.mark.parametrize(("language", "text"), [("en", "Beta (1)"), ("zh-cn", "《乙》式 (1)")])
+@pytest.mark.parametrize(
+    ("language", "text"), [("en", "equation (1) of Beta"), ("zh-cn", "《乙》式 (1)")]
+)
 def test_a_formula_of_another_page_carries_that_pages_title(
     root: Path, language: str, text: str
 ) -> None:
@@ -227,7 +229,7 @@ def test_a_plot_that_cannot_be_drawn_is_named_and_the_others_are_drawn(root: Pat
 
     resolved = bind(wikis.parsed(root), draw_plots)
     assert [str(item) for item in resolved.findings] == [
-        "calculators/lr_schedule.py:1: plot cannot be drawn 'curve': no such "
+        "calculators/lr_schedule.py:118: plot cannot be drawn 'curve': no such "
         "mark; mend what it is made from"
     ]
     assert calls[1] == calls[0] - 1

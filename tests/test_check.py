@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from pipeline.errors import Finding
+from calculators import contract
+from pipeline.errors import BuildError, Finding
 from pipeline.model import Checked
 from tests import wikis
 
@@ -211,6 +213,33 @@ def test_findings_are_sorted_and_each_is_told_once(root: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("file", "what"),
+    [
+        ("content/glossary.toml", "not TOML"),
+        ("content/sources.toml", "not TOML"),
+        ("content/sources.toml", "file cannot be read"),
+    ],
+)
+def test_what_follows_from_a_file_that_cannot_be_read_is_not_told(
+    file: str, what: str, root: Path
+) -> None:
+    path = root / file
+    if what == "not TOML":
+        path.write_text(path.read_text("utf-8") + 'x = "', "utf-8")
+    else:
+        path.unlink()
+    assert [(item.file, item.what) for item in errors(wikis.checked(root))] == [(file, what)]
+
+
+def test_a_summary_that_cannot_be_read_is_all_that_is_told(root: Path) -> None:
+    path = root / "content/summary.toml"
+    path.write_text(path.read_text("utf-8") + 'x = "', "utf-8")
+    with pytest.raises(BuildError) as caught:
+        wikis.checked(root)
+    assert [item.what for item in caught.value.findings] == ["not TOML"]
+
+
 def errors(checked: Checked) -> list[Finding]:
     """The findings that stop a build."""
     return [item for item in checked.findings if item.level == "error"]
@@ -229,3 +258,121 @@ def test_nothing_stops_a_draft(root: Path) -> None:
 def test_an_annotation_lands_on_its_line() -> None:
     finding = Finding("a.md", 3, "typed number", "50%\n", "rule", "do", "warning")
     assert finding.as_github() == ("::warning file=a.md,line=3::typed number '50%25': rule; do")
+
+
+def test_one_broken_calculator_is_told_once_with_its_places(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> object:
+        raise RuntimeError("boo")
+
+    monkeypatch.setattr(contract, "evaluate", broken)
+    found = [item for item in errors(wikis.checked(root)) if item.what.endswith("fails")]
+    (finding,) = found
+    assert finding.what == "two_replica_ledger fails"
+    assert finding.file.endswith("tests/test_check.py")
+    line = Path(__file__).read_text("utf-8").split("\n")[finding.line - 1]
+    assert line.strip() == 'raise RuntimeError("boo")'
+    assert re.search(
+        r"\(\d\d? places fail with it, the first at content/alpha/en\.md:7\)", finding.rule
+    )
+
+
+def test_a_lost_name_that_many_places_use_is_told_once(root: Path) -> None:
+    wikis.replace(root / "content/beta/en.md", "A remark.", "A {term}`x` {cite}`y`.")
+    for file in (EN, ZH):
+        path = root / file
+        path.write_text(path.read_text("utf-8") + "\n{term}`x`\n\n{term}`x`\n", "utf-8")
+    found = [str(item) for item in errors(wikis.checked(root))]
+    assert found == [
+        "content/alpha/en.md:97: unknown term 'x': terms are in content/glossary.toml "
+        "(5 places name it); use one of the terms there are",
+        "content/beta/en.md:35: unknown source 'y': sources are in content/sources.toml; use one "
+        "of the sources there are",
+    ]
+
+
+HEADS = {
+    "no fence": ("---\ntitle: Alpha", "title: Alpha", 1, "missing front matter"),
+    "no end": ("\n---\n", "\n", 1, "missing front matter"),
+    "no YAML": ("title: ", 'title: "', 7, "front matter is not YAML"),
+}
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_a_page_without_its_head_is_all_that_is_told(name: str, root: Path) -> None:
+    old, new, line, what = HEADS[name]
+    path = root / EN
+    text = path.read_text("utf-8")
+    path.write_text(text.replace(old, new, 1), "utf-8")
+    (found,) = errors(wikis.checked(root))
+    assert (found.file, found.line, found.what) == (EN, line, what)
+
+
+LEFT = {
+    "a role's braces": (
+        "A term`rank`", "role without its braces 'term`rank`': a role is "
+        "{name}`content`; write {term}`rank`",
+    ),
+    "a day": (
+        "2026-02-30", "not a day of the calendar '2026-02-30': a day is written as in "
+        "2026-11-29; correct it",
+    ),
+    "a footnote": (
+        "so[^zz]", "footnote that is not there '[^zz]': a footnote is told as [^name]: and "
+        "its text; correct its name, or write it",
+    ),
+    "a footnote's mark": (
+        "[^zz]: Text.", "footnote without a mark '[^zz]:': a footnote is shown where its mark "
+        "stands; write [^zz] in the text, or remove it",
+    ),
+    "a directive's colons": (
+        "::{figure} drawing.svg", "directive without its colons '::{figure} drawing.svg': a "
+        "directive begins with :::{name}; begin the line with three colons",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_markup_that_is_not_quite_one_is_told(name: str, root: Path) -> None:
+    new, expected = LEFT[name]
+    path = root / "content/beta/en.md"
+    before = path.read_text("utf-8").rstrip("\n")
+    path.write_text(f"{before}\n\n{new}\n", "utf-8")
+    found = [str(item) for item in errors(wikis.checked(root))]
+    assert len(found) == 1
+    assert found[0].endswith(expected)
+    assert int(found[0].split(":")[1]) == before.count("\n") + 3
+
+
+def test_a_number_without_what_it_is_the_size_of_is_told(root: Path) -> None:
+    path = root / EN
+    lines = path.read_text("utf-8").split("\n")
+    at = next(at for at, line in enumerate(lines, 1) if line.startswith("mistake_label:"))
+    path.write_text("\n".join(lines[: at - 1] + lines[at:]), "utf-8")
+    (found,) = errors(wikis.checked(root))
+    assert (found.what, found.value) == ("front matter lacks a field", "mistake_label")
+    assert lines[found.line - 1].startswith("mistake:")
+
+
+def test_a_drawing_that_says_less_in_a_language_is_told(root: Path) -> None:
+    path = root / "content/alpha/drawing.svg"
+    path.write_text(
+        path.read_text("utf-8").replace('<text lang="zh-cn"', '<text lang="zh-tw"', 1), "utf-8"
+    )
+    assert "drawing not translated" in [item.what for item in errors(wikis.checked(root))]
+
+
+def test_files_and_folders_that_nothing_reads_are_told(root: Path) -> None:
+    (root / "content/glosary.toml").write_text("")
+    (root / "content/gamma").mkdir()
+    (root / "content/gamma/EN.txt").write_text("")
+    assert [(item.file, item.what, item.value) for item in errors(wikis.checked(root))] == [
+        ("content/glosary.toml", "file that nothing reads", "glosary.toml"),
+        ("content/summary.toml", "chapter in no part", "gamma"),
+    ]
+
+
+def test_what_is_wrong_with_a_text_itself_is_not_told_of_the_other_language(root: Path) -> None:
+    wikis.replace(root / ZH, "{record}`tiny.gloo results.sum.total .1f`", "{record}`tiny.gloo r.x`")
+    assert [item.what for item in errors(wikis.checked(root))] == ["no such key"]

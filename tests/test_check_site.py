@@ -9,17 +9,17 @@ import pytest
 
 from pipeline.check import check
 from pipeline.errors import BuildError, Finding
-from pipeline.model import Assets, Rendered, Resolved
+from pipeline.model import Assets, Parsed, Rendered
 from pipeline.render import render
 from tests import wikis
 
 
 def with_page(rendered: Rendered, old: str, new: str) -> list[str]:
     """What is wrong when the home page says `new` for `old`."""
-    html = rendered.pages["en/index.html"]
+    html = rendered.pages["en/index.html"].decode()
     assert old in html
-    pages = {**rendered.pages, "en/index.html": html.replace(old, new, 1)}
-    found = check(changed(rendered, pages=pages)).findings
+    pages = {**rendered.pages, "en/index.html": html.replace(old, new, 1).encode()}
+    found = check(changed(rendered, pages=pages, facts={})).findings
     return [str(item) for item in found]
 
 
@@ -43,6 +43,13 @@ def rendered(tmp_path: Path) -> Rendered:
         ),
         (
             "</main><script>x()</script>",
+            "en/index.html:1: inline script or style '<script>': the policy of the page refuses "
+            "it; put it in a file",
+        ),
+        (
+            # The hash that the page names is another script's.
+            "</main><meta content=\"'sha256-mZ9HbLaSXcuwBS4lRTIJn5bbvG+3iRxGxdR0bQSxYbs='\">"
+            "<script>y()</script>",
             "en/index.html:1: inline script or style '<script>': the policy of the page refuses "
             "it; put it in a file",
         ),
@@ -110,7 +117,7 @@ def test_assets_that_cannot_be_made_hide_nothing_else(tmp_path: Path) -> None:
     root = wikis.copied(tmp_path)
     wikis.replace(root / "content/alpha/en.md", "{cite}`manual`", "{cite}`manuel`")
 
-    def publish(_: Resolved) -> Assets:
+    def publish(_: Parsed) -> Assets:
         raise BuildError(Finding("site/scripts", 1, "esbuild", "x", "scripts must bundle", "mend"))
 
     with pytest.raises(BuildError) as caught:

@@ -75,7 +75,7 @@ def test_a_slug_given_twice_is_named_with_its_line(root: Path) -> None:
     wikis.replace(root / "content/summary.toml", '"alpha", "beta"', '"alpha", "beta", "alpha"')
     assert found(root) == [
         "content/summary.toml:5: chapter given twice 'alpha': a chapter stands once in the "
-        "summary; remove one of the two"
+        "summary, and part 'first' has it already; remove one of the two"
     ]
 
 
@@ -118,7 +118,7 @@ def test_a_link_out_of_the_project_is_refused(root: Path, tmp_path: Path) -> Non
 def test_toml_that_is_none_is_located(root: Path) -> None:
     (root / "content/glossary.toml").write_text('[[term]]\nid = "rank"\nen = \n')
     assert found(root) == [
-        "content/glossary.toml:3: not TOML 'content/glossary.toml': Invalid value (at line 3, "
+        "content/glossary.toml:3: not TOML 'en =': Invalid value (at line 3, "
         "column 6); correct that line"
     ]
 
@@ -126,15 +126,17 @@ def test_toml_that_is_none_is_located(root: Path) -> None:
 def test_a_term_without_a_translation_is_located(root: Path) -> None:
     wikis.replace(root / "content/glossary.toml", "\nzh-cn = ", "\nde = ")
     assert found(root) == [
+        "content/glossary.toml:4: term 'rank' has an unknown key 'de': the keys are id, en, zh-cn, "
+        "definition, aliases; correct or remove it",
         "content/glossary.toml:2: term 'rank' lacks a text 'zh-cn': every entry has it, in every "
-        'language; add zh-cn = "…"'
+        'language; add zh-cn = "…"',
     ]
 
 
 def test_a_source_without_https_is_located(root: Path) -> None:
     wikis.replace(root / "content/sources.toml", "https://", "http://")
     assert found(root) == [
-        "content/sources.toml:2: source's address 'http://example.org/manual': it begins with "
+        "content/sources.toml:5: source's address 'http://example.org/manual': it begins with "
         "https://; correct it"
     ]
 
@@ -153,12 +155,12 @@ def test_a_digit_changed_in_a_record_is_named(root: Path) -> None:
     wikis.replace(path, '"total": 3.0', '"total": 3.5')
     (message,) = found(root)
     assert message.startswith(
-        "experiments/records/tiny.gloo.json:1: record cannot be trusted 'tiny.gloo': the body "
+        "experiments/records/tiny.gloo.json:21: record cannot be trusted 'tiny.gloo': the body "
         "hashes to "
     )
     assert message.endswith(
-        "the file was changed after the run; restore it or run `python -m experiments run tiny "
-        "--backend gloo`"
+        "results.sum.total is 3.5, and the hash was made of 3.0; restore it or run "
+        "`python -m experiments run tiny --backend gloo`"
     )
 
 
@@ -166,7 +168,7 @@ def test_a_changed_source_makes_a_record_stale_and_names_the_command(root: Path)
     (root / "experiments/tiny.py").write_text("PARTS = (1.0, 2.5)\n")
     (message,) = found(root)
     assert message.startswith(
-        "experiments/records/tiny.gloo.json:1: record cannot be trusted 'tiny.gloo': stale: "
+        "experiments/records/tiny.gloo.json:15: record cannot be trusted 'tiny.gloo': stale: "
         "experiments/tiny.py is "
     )
     assert message.endswith("; run `python -m experiments run tiny --backend gloo`")
@@ -182,7 +184,9 @@ def test_a_case_book_that_is_none_is_named(root: Path) -> None:
     folder = root / "content/cases"
     folder.mkdir()
     (folder / "cases.json").write_text(json.dumps({"entries": []}))
-    assert found(root) == [
-        'content/cases/cases.json:1: not a case book "\'cases\'": it is {"cases": [{"id", '
+    for name in ("computed", "cases.en", "cases.zh-cn"):
+        (folder / f"{name}.toml").write_text("")
+    assert [item for item in found(root) if "summary" not in item] == [
+        'content/cases/cases.json:1: not a case book \'cases.json\': it is {"cases": [{"id", '
         '"topic", …}]}; correct it'
     ]

@@ -86,11 +86,12 @@ def findings(text: str) -> list[str]:
         (
             "---\ntitle: T\nquestion: Q\nqestion: Q\n---\n",
             "content/a/en.md:4: unknown field 'qestion': the fields are title, question, checks, "
-            "mistake, mistake_label, constants, follows; correct or remove it",
+            "mistake, mistake_label, constants, follows; did you mean 'question'?",
         ),
         (
             "---\ntitle: T\nquestion: Q\ntitle: U\n---\n",
-            "content/a/en.md:4: field given twice 'title': a field is given once; remove one of "
+            "content/a/en.md:4: field given twice 'title': a field is given once, and "
+            "line 2 gives it; remove one of "
             "the two",
         ),
         (

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -38,48 +39,150 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def at_start(text: str) -> Callable[[str], str]:
+    return lambda whole: text + whole
+
+
+def at_end(text: str) -> Callable[[str], str]:
+    return lambda whole: whole + text
+
+
+def instead(old: str, new: str) -> Callable[[str], str]:
+    def change(whole: str) -> str:
+        assert old in whole
+        return whole.replace(old, new, 1)
+
+    return change
+
+
+LEDGER = "calculators/two_replica_ledger.py"
+FIGURE = "site/templates/parts/figure.html"
+# How a file is broken, and what is told: message, file, and the line itself.
 BROKEN = {
+    "directive": (
+        "content/alpha/en.md", instead(":::{calculator}", ":::{calculater}"),
+        "did you mean 'calculator'?", "content/alpha/en.md", ":::{calculater} two_replica_ledger",
+    ),
+    "binding": (
+        "content/alpha/en.md", instead("{cite}`manual`", "{cite}`manuel`"),
+        "did you mean 'manual'?", "content/alpha/en.md", "As {cite}`manuel` says.",
+    ),
+    "table": (
+        "content/glossary.toml", instead('id = "rank"', 'id = "rank'),
+        "not TOML", "content/glossary.toml", 'id = "rank',
+    ),
+    "record": (
+        "experiments/records/tiny.gloo.json", instead('"seed": 0', '"seed": 1'),
+        "record cannot be trusted", "experiments/records/tiny.gloo.json", '"seed": 1,',
+    ),
+    "cut record": (
+        "experiments/records/tiny.gloo.json", lambda whole: whole[:60],
+        "not a record", "experiments/records/tiny.gloo.json", None,
+    ),
+    "figure": (
+        "content/alpha/drawing.svg", instead("</svg>", "</sv>"),
+        "drawing is not XML", "content/alpha/drawing.svg", "</sv>",
+    ),
+    "element of a figure": (
+        "content/alpha/drawing.svg", instead("</svg>", "<script/></svg>"),
+        "element not allowed in a drawing", "content/alpha/drawing.svg", "<script/></svg>",
+    ),
     "template": (
-        "site/templates/parts/figure.html", "{% if %}\n", "TemplateSyntaxError",
-        "site/templates/parts/figure.html", "{% if %}",
+        FIGURE, at_start("{% if %}\n"), "TemplateSyntaxError", FIGURE, "{% if %}",
     ),
     "name in a template": (
-        "site/templates/parts/figure.html", "{{ nothing }}\n", "UndefinedError",
-        "site/templates/parts/figure.html", "{{ nothing }}",
+        FIGURE, at_start("{{ nothing }}\n"), "UndefinedError", FIGURE, "{{ nothing }}",
     ),
-    "style": (
-        "site/styles/base.css", '@import "./gone.css";\n', "style does not bundle",
+    "import of a style": (
+        "site/styles/base.css", at_start('@import "./gone.css";\n'), "style cannot be read",
         "site/styles/base.css", '@import "./gone.css";',
     ),
+    "style": (
+        "site/styles/base.css", at_start(".a { color red; }\n"), 'Expected ":"',
+        "site/styles/base.css", ".a { color red; }",
+    ),
     "script": (
-        "site/scripts/main.js", "const = 1;\n", "script does not bundle",
+        "site/scripts/main.js", at_start("const = 1;\n"), "script cannot be read",
         "site/scripts/main.js", "const = 1;",
     ),
-    "calculator": (
-        "calculators/two_replica_ledger.py", "def compute(:\n", "SyntaxError",
-        "calculators/two_replica_ledger.py", "def compute(:",
+    "syntax of a calculator": (
+        LEDGER, at_start("def compute(:\n"), "SyntaxError", LEDGER, "def compute(:",
     ),
-    "string": (
-        "site/strings/en.toml", "= 3\n", "interface strings", "site/strings/en.toml", "= 3",
+    "import of a calculator": (
+        LEDGER, at_end("\nraise RuntimeError('on import')\n"), "RuntimeError: on import",
+        LEDGER, "raise RuntimeError('on import')",
+    ),
+    "calculator": (
+        LEDGER, at_end("\n\ndef compute(inputs):\n    return 1 / 0\n"),
+        "ZeroDivisionError: division by zero, at calculators/two_replica_ledger.py:",
+        "content/alpha/en.md", None,
+    ),
+    "endless calculator": (
+        LEDGER, at_end("\n\ndef compute(inputs):\n    while True:\n        pass\n"),
+        "TooLongError: no end within 3 s, at calculators/two_replica_ledger.py:",
+        "content/alpha/en.md", None,
+    ),
+    "calculator without a number": (
+        LEDGER,
+        at_end(
+            "\nfirst = compute\n\n\ndef compute(inputs):\n    result = first(inputs)\n"
+            "    result.values['total_count'] = float('nan')\n    return result\n"
+        ),
+        "value is undefined", "content/alpha/en.md", None,
+    ),
+    "calculators' words": (
+        "calculators/strings/en.toml", at_start("= 3\n"), "not TOML",
+        "calculators/strings/en.toml", "= 3",
+    ),
+    "interface's words": (
+        "site/strings/en.toml", at_start("= 3\n"), "interface strings", "site/strings/en.toml",
+        "= 3",
+    ),
+    "missing word": (
+        "site/strings/en.toml", instead("\nchecks = ", "\nlooks = "), "interface text missing",
+        "site/strings/en.toml", None,
     ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", BROKEN)
-def test_a_broken_part_of_the_site_is_told_with_its_line(
+def test_what_is_broken_is_told_with_its_line_until_it_is_mended(
     server: tuple[Serving, Path, Path], kind: str
 ) -> None:
-    running, code, _ = server
-    file, broken, message, place, line = BROKEN[kind]
-    text = (code / file).read_text("utf-8")
+    running, code, root = server
+    file, breaking, message, place, line = BROKEN[kind]
+    path = (root if (root / file).exists() else code) / file
+    text = path.read_text("utf-8")
+    said = len(running.lines)
     with running.news("/en/alpha/") as news:
         news.next("troubles")
-        editing.write(code / file, broken + text)
+        editing.write(path, breaking(text))
         trouble = news.trouble(message)
-        assert (trouble["file"], trouble["line"], trouble["source"]) == (place, 1, line)
-        running.until(rf"^{place}:1: .*{message}")
-        running.until(r"^ +1 \| " + line.replace("(", r"\("))
-        editing.write(code / file, text)
+        assert trouble["file"] == place
+        assert line is None or trouble["source"] == line
+        running.until(rf"^{place}:{trouble['line']}: .*{re.escape(message)}", said)
+        if trouble["source"]:
+            running.until(rf"^ +{trouble['line']} \| {re.escape(trouble['source'])}", said)
+        editing.write(path, text)
+        news.peace()
+        running.until("mended", said)
+    assert running.get("/en/alpha/")[0] == 200
+
+
+def test_the_home_page_s_calculator_is_told_by_its_own_line(
+    server: tuple[Serving, Path, Path],
+) -> None:
+    running, code, _ = server
+    path = code / LEDGER
+    text = path.read_text("utf-8")
+    with running.news("/en/") as news:
+        news.next("page")
+        editing.write(path, text + "\n\ndef compute(inputs):\n    return 1 / 0\n")
+        trouble = news.trouble("ZeroDivisionError")
+        assert (trouble["file"], trouble["source"]) == (LEDGER, "return 1 / 0")
+    with running.news("/en/beta/") as news:
+        news.trouble("ZeroDivisionError")
+        editing.write(path, text)
         news.peace()
 
 
@@ -93,6 +196,23 @@ def test_a_page_that_is_left_is_told_nothing_and_a_new_one_everything(
         assert "Another remark." in news.page("Another remark.")
         wikis.replace(root / "content/beta/en.md", "Another remark.", "A remark.")
         news.page("A remark.")
+
+
+def test_what_the_whole_check_finds_in_the_other_language_goes_with_the_mending(
+    server: tuple[Serving, Path, Path],
+) -> None:
+    running, _, root = server
+    path = root / "content/alpha/en.md"
+    text = path.read_text("utf-8")
+    with running.news("/en/alpha/") as news:
+        news.next("troubles")
+        editing.write(path, text.replace("A trap with", "With $q^{77}$ a trap and"))
+        assert news.trouble("formula missing")["file"] == "content/alpha/zh-cn.md"
+        said = len(running.lines)
+        editing.write(path, text)
+        news.peace()
+        running.until("mended", said)
+        assert not any("whole site checked" in line for line in running.lines[said:])
 
 
 def test_search_is_made_behind_the_editor_s_back(server: tuple[Serving, Path, Path]) -> None:
@@ -165,7 +285,7 @@ def test_changed_code_of_the_build_starts_the_server_again(tmp_path: Path, root:
         text = path.read_text("utf-8")
         said = len(running.lines)
         editing.write(path, text + "\nnonsense(\n")
-        running.until(r"^build.py:1: build does not start", said)
+        running.until(r"^site/pipeline/fill.py:\d+: build does not start", said)
         said = len(running.lines)
         editing.write(path, text.replace('class="bound"', 'class="bound tied"'))
         assert running.until(r"serving (http://127\.0\.0\.1:\d+)/", said).group(1) == url

@@ -141,6 +141,22 @@ def test_a_new_thing_in_a_language_without_skeleton_is_to_be_translated(tmp_path
             "calculators/strings/en.toml cannot be read: No such file or directory",
         ),
         (
+            ["calculator", "other", "--chapter", "about"],
+            "chapter 'about': the summary has chapter-1; name one of them",
+        ),
+        (
+            ["calculator", "numpy"],
+            "name 'numpy': Python has a module of that name; take another",
+        ),
+        (
+            ["chapter", "index"],
+            "name 'index': the site has a page or folder of that name; take another",
+        ),
+        (
+            ["chapter", "en"],
+            "name 'en': the site has a page or folder of that name; take another",
+        ),
+        (
             ["experiment", "tiny"],
             "experiments/tiny.py exists already; take another name, or change that file",
         ),

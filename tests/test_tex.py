@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import time
 from pathlib import Path
@@ -44,6 +45,74 @@ def test_display_and_inline_are_different_and_both_kept(tmp_path: Path) -> None:
     assert render_all(both, tmp_path) == done
 
 
+@pytest.mark.parametrize(
+    ("tex", "parts"),
+    [
+        (r"a = 1, \qquad b = 2, \qquad c = 3", [r"a = 1,", "b = 2,", "c = 3"]),
+        (r"\frac{a \qquad b}{c}", [r"\frac{a \qquad b}{c}"]),
+        (r"\left( a \qquad b \right)", [r"\left( a \qquad b \right)"]),
+        (
+            r"\begin{aligned} a \qquad b \end{aligned}",
+            [r"\begin{aligned} a \qquad b \end{aligned}"],
+        ),
+        (r"a \quad b", [r"a \quad b"]),
+        (r"\{ a \qquad b \}", [r"\{ a", r"b \}"]),
+        (r"\qquad a", [r"\qquad a"]),
+    ],
+)
+def test_a_displayed_formula_parts_at_wide_spaces_outside_groups(
+    tex: str, parts: list[str], tmp_path: Path
+) -> None:
+    formula = Formula(tex, display=True)
+    html = render_all([formula], tmp_path)[formula]
+    found = re.findall('encoding="application/x-tex">(.*?)</annotation>', html, re.DOTALL)
+    assert [text.strip() for text in found] == parts
+
+
+ALIGNED = r"\begin{aligned} a &= \{1\}, & b &= 2 \\ c &= \text{3 \& 4} \\ \end{aligned}"
+
+
+def test_pairs_of_an_aligned_formula_are_cells(tmp_path: Path) -> None:
+    formula = Formula(ALIGNED, display=True)
+    html = render_all([formula], tmp_path)[formula]
+    found = re.findall('encoding="application/x-tex">(.*?)</annotation>', html, re.DOTALL)
+    assert [" ".join(text.split()) for text in found] == [
+        "a", r"{}= \{1\},", "b", "{}= 2", "c", r"{}= \text{3 \&amp; 4}",
+    ]  # fmt: skip
+    assert 'style="--pairs:2"' in html
+    assert html.count("equation-first") == 2
+
+
+@pytest.mark.parametrize(
+    "tex",
+    [
+        r"\begin{aligned} a &= 1 \\ b &= 2 \end{aligned}",
+        r"\begin{aligned} a &= 1, & b &= 2 \\[1ex] c &= 3 \end{aligned}",
+        r"\begin{aligned} a & b & c \end{aligned} = \begin{aligned} a & b & c \end{aligned}",
+        r"x = \begin{aligned} a & b & c \end{aligned}",
+    ],
+)
+def test_other_aligned_formulas_stay_whole(tex: str, tmp_path: Path) -> None:
+    formula = Formula(tex, display=True)
+    html = render_all([formula], tmp_path)[formula]
+    assert "equation-cell" not in html
+    assert html.count("katex-display") == 1
+
+
+def test_an_error_in_a_cell_keeps_its_place_in_the_whole(tmp_path: Path) -> None:
+    tex = r"\begin{aligned} a &= 1, & b &= \unknown \end{aligned}"
+    with pytest.raises(TexError) as caught:
+        render_all([Formula(tex, display=True)], tmp_path)
+    assert [failure.position for failure in caught.value.failures] == [tex.index(r"\unknown")]
+
+
+def test_an_error_in_a_later_part_keeps_its_place_in_the_whole(tmp_path: Path) -> None:
+    with pytest.raises(TexError) as caught:
+        render_all([Formula(r"a \qquad \unknown", display=True)], tmp_path)
+    assert [failure.position for failure in caught.value.failures] == [9]
+    assert "at position 10" in str(caught.value)
+
+
 def test_words_in_chinese_are_set_inside_text(tmp_path: Path) -> None:
     formula = Formula(r"\text{词元数} = 3")
     assert "词元数" in render_all([formula], tmp_path)[formula]
@@ -79,7 +148,7 @@ def test_every_refused_formula_is_told_at_once_and_the_others_are_kept(tmp_path:
     assert [failure.formula for failure in caught.value.failures] == wrong
     assert [failure.position for failure in caught.value.failures] == [0, 0]
     stored = sqlite3.connect(tmp_path / "tex.sqlite")
-    assert stored.execute("SELECT count(*) FROM texts").fetchone() == (1,)
+    assert stored.execute("SELECT count(*) FROM kept").fetchone() == (1,)
     stored.close()
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from experiments import record as records_of
-from pipeline import parse, render
+from pipeline import bundle, load, parse, render
 from pipeline.model import BoundPage, Document, Text
 from pipeline.serving import terminal
-from pipeline.serving.bundles import Bundler
+from pipeline.serving.bundles import KEPT, Bundler
 from pipeline.serving.changes import Changes, sort
 from pipeline.serving.workshop import Workshop
 from tests import wikis
@@ -79,10 +81,19 @@ def told(workshop: Workshop) -> list[str]:
 
 def test_a_page_of_the_workshop_is_the_page_of_a_build(workshop: Workshop, root: Path) -> None:
     built = wikis.checked(root).rendered.pages
-    body = built["zh-cn/beta/index.html"].split('<div class="prose">')[1].split("<wiki-")[0]
+    html = built["zh-cn/beta/index.html"].decode()
+    body = html.split('<div class="prose">')[1].split("<wiki-")[0]
     first = body.split('class="katex"')[0]
     assert first in seen(workshop, "zh-cn/beta/index.html")
     assert set(workshop.renderer.paths() if workshop.renderer else ()) == set(built)
+
+
+def test_what_is_being_edited_has_no_answers_computed_in_advance(
+    workshop: Workshop, root: Path
+) -> None:
+    assert b'"grid":' in wikis.checked(root).rendered.pages[ALPHA]
+    assert "data-spec" in seen(workshop)
+    assert '"grid":' not in seen(workshop)
 
 
 def test_a_changed_text_is_parsed_and_its_page_rendered_and_no_other(
@@ -168,6 +179,93 @@ def test_edits_in_any_order_lead_to_the_page_of_a_new_start(
         assert {path: workshop.page(path) for path in paths} == {p: fresh.page(p) for p in paths}
     finally:
         close(fresh)
+
+
+def test_what_serves_the_editor_is_in_no_published_script(bundler: Bundler) -> None:
+    marks = [b"/-/events", b"/-/thrown", b"wiki-troubles", b"assets-"]
+    bundler.styles()
+    bundler.scripts()
+    editor = b"".join(bundler.files.values())
+    assert [mark for mark in marks if mark not in editor] == []
+    published = bundle.scripts(wikis.PROJECT, "runtime/manifest.json", ["en", "zh-cn"])
+    everything = b"".join((*published.files.values(), published.service_worker))
+    assert [mark for mark in marks if mark in everything] == []
+
+
+def differences(workshop: Workshop, root: Path, bundler: Bundler) -> list[str]:
+    """Pages that a workshop opened now would show otherwise."""
+    fresh = opened(root, bundler)
+    try:
+        paths = {*(workshop.renderer.paths() if workshop.renderer else ()),
+                 *(fresh.renderer.paths() if fresh.renderer else ())}  # fmt: skip
+        return sorted(path for path in paths if workshop.page(path) != fresh.page(path))
+    finally:
+        close(fresh)
+
+
+def test_the_summary_is_read_and_no_chapter_again(
+    workshop: Workshop, root: Path, bundler: Bundler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen(workshop)
+    read: list[str] = []
+    read_chapter = load.read_chapter
+
+    def count(*given: Any) -> Any:
+        read.append(given[1])
+        return read_chapter(*given)
+
+    monkeypatch.setattr(load, "read_chapter", count)
+    save(workshop, "content/summary.toml", '["alpha", "beta"', '["beta", "alpha"')
+    assert read == []
+    assert "First part · Chapter 2" in seen(workshop)
+    assert differences(workshop, root, bundler) == []
+
+
+def test_a_chapter_comes_and_goes(workshop: Workshop, root: Path, bundler: Bundler) -> None:
+    content = root / "content"
+    page = "en/gamma/index.html"
+    assert workshop.page(page) is None
+    shutil.copytree(content / "beta", content / "gamma")
+    workshop.change(sort((content / "gamma").iterdir(), root, wikis.PROJECT))
+    assert [line.split(":")[0] for line in told(workshop)] == ["content/summary.toml"]
+    save(workshop, "content/summary.toml", '["alpha", "beta"', '["alpha", "beta", "gamma"')
+    assert told(workshop) == []
+    assert "Beta" in seen(workshop, page)
+    assert differences(workshop, root, bundler) == []
+    shutil.rmtree(content / "gamma")
+    workshop.change(sort([content / "gamma"], root, wikis.PROJECT))
+    assert [line.split("'")[0].split(": ")[1] for line in told(workshop)] == [
+        "chapter without a text ", "chapter without a text ",
+    ]  # fmt: skip
+    assert workshop.page(page) is None
+    save(workshop, "content/summary.toml", '["alpha", "beta", "gamma"', '["alpha", "beta"')
+    assert told(workshop) == []
+    assert differences(workshop, root, bundler) == []
+
+
+def test_a_broken_summary_leaves_the_book(workshop: Workshop) -> None:
+    before = seen(workshop)
+    save(workshop, "content/summary.toml", "[[part]]", "[[part")
+    assert told(workshop)[0].startswith("content/summary.toml:1: not TOML")
+    assert seen(workshop) == before
+    save(workshop, "content/summary.toml", "[[part", "[[part]]")
+    assert told(workshop) == []
+
+
+def test_a_translation_comes_and_goes(workshop: Workshop, root: Path, bundler: Bundler) -> None:
+    path = root / "content/beta/zh-cn.md"
+    text = path.read_text("utf-8")
+    path.unlink()
+    workshop.change(sort([path], root, wikis.PROJECT))
+    assert [line.split(": ")[1] for line in told(workshop)][:1] == [
+        "chapter without a text 'beta in zh-cn'"
+    ]
+    assert differences(workshop, root, bundler) == []
+    path.write_text(text, "utf-8")
+    workshop.change(sort([path], root, wikis.PROJECT))
+    workshop.look([])
+    assert told(workshop) == []
+    assert differences(workshop, root, bundler) == []
 
 
 # What is wrong.
@@ -280,3 +378,23 @@ def test_a_wiki_without_languages_waits_for_them(root: Path, bundler: Bundler) -
 )
 def test_a_file_belongs_to_a_part(tmp_path: Path, name: str, parts: set[str]) -> None:
     assert sort([wikis.PROJECT / name], tmp_path, wikis.PROJECT).parts == parts
+
+
+def test_what_pages_name_is_kept_however_often_a_script_is_saved(bundler: Bundler) -> None:
+    """Older bundles go; those of parts that nobody edits are as old and stay."""
+    bundler.styles()
+    bundler.scripts()
+    named = [url.partition("?")[0] for url in bundler.assets().urls.values()]
+    assert sum(url in bundler.recent for url in named) == 3
+    path = "assets/main-{:08d}.js"
+    before = dict(bundler.current), dict(bundler.recent), dict(bundler.files)
+    try:
+        for n in range(2 * KEPT):
+            bundler.files[path.format(n)] = b""
+            bundler.current["probe"] = {path.format(n)}
+            bundler._forget_old({path.format(n): ""})
+        assert all(url in bundler.files for url in named)
+        assert path.format(0) not in bundler.files
+        assert path.format(2 * KEPT - 1) in bundler.files
+    finally:
+        bundler.current, bundler.recent, bundler.files = before

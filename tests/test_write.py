@@ -69,7 +69,7 @@ def test_a_build_that_fails_while_writing_leaves_the_last_site(root: Path, site:
     write(site)
     before = tree(root / "dist")
 
-    def fail(_: Path) -> None:
+    def fail() -> dict[str, bytes]:
         raise OSError("disk full")
 
     with pytest.raises(OSError, match="disk full"):
@@ -84,7 +84,7 @@ sys.path[:0] = [{project!r}, {site!r}]
 from pathlib import Path
 from tests import wikis
 from pipeline.write import write
-def stall(folder):
+def stall():
     print("writing", flush=True)
     time.sleep(60)
 write(wikis.checked(Path({root!r})), stall)
@@ -148,7 +148,7 @@ def test_where_folders_cannot_be_exchanged_two_renames_do(
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-@pytest.mark.parametrize("name", ["content", "content/alpha/en.md"])
+@pytest.mark.parametrize("name", ["content", "content/alpha/en.md", "content/new", "site/new/deep"])
 def test_a_folder_that_no_build_made_is_not_replaced(root: Path, name: str) -> None:
     before = tree(root / "content")
     site = wikis.checked(root, out=root / name)
@@ -170,28 +170,31 @@ def test_the_folder_one_stands_in_is_not_replaced(
 def test_two_builds_into_one_folder_take_turns(site: Checked) -> None:
     order: list[str] = []
 
-    def slow(_: Path) -> None:
+    def slow() -> dict[str, bytes]:
         order.append("first begins")
         time.sleep(0.3)
         order.append("first ends")
+        return {}
+
+    def second() -> dict[str, bytes]:
+        order.append("second")
+        return {}
 
     first = threading.Thread(target=write, args=(site, slow))
     first.start()
     while not order:
         time.sleep(0.01)
-    write(site, lambda _: order.append("second"))
+    write(site, second)
     first.join()
     assert order == ["first begins", "first ends", "second"]
 
 
 def test_what_the_index_adds_is_in_the_manifest(root: Path, site: Checked) -> None:
-    def index(folder: Path) -> None:
-        (folder / "pagefind").mkdir()
-        (folder / "pagefind/entry.json").write_text("{}")
-
-    write(site, index)
+    written = write(site, lambda: {"entry.json": b"{}"})
     manifest = json.loads((root / "dist/build.json").read_text())
-    assert manifest["files"]["pagefind/entry.json"]["bytes"] == 2
+    path = f"pagefind/{written.build}/entry.json"
+    assert manifest["files"][path]["bytes"] == 2
+    assert (root / "dist" / path).read_bytes() == b"{}"
 
 
 def test_a_site_without_an_older_one_is_written(site: Checked) -> None:

@@ -13,6 +13,7 @@ from pipeline.load import load
 from pipeline.model import Assets, Book, Checked, Options, Parsed, Resolved
 from pipeline.parse import parse
 from pipeline.render import render
+from pipeline.shelf import Shelf
 from pipeline.tex import Formula
 
 WIKI = Path(__file__).parent / "wiki"
@@ -49,7 +50,7 @@ def plots(specs: Sequence[Mapping[str, Any]]) -> list[str]:
     return [f'<svg data-key="{spec["key"]}"></svg>' for spec in specs]
 
 
-def assets(_: Resolved) -> Assets:
+def assets(_: Parsed) -> Assets:
     """The assets that templates name, empty."""
     names = ("main.css", "main.js", "theme.js", "icon.svg")
     files = {f"assets/{name}": b"" for name in names}
@@ -72,8 +73,12 @@ def resolved(root: Path, **changes: Any) -> Resolved:
 
 
 def checked(root: Path, **changes: Any) -> Checked:
-    """The wiki, checked: all steps but the writing."""
-    return check(render(resolved(root, **changes), assets))
+    """The wiki, checked: all steps but the writing, with the pages that earlier calls have kept."""
+    read = parsed(root, **changes)
+    shelf = Shelf(read, assets)
+    rendered = render(bind(read, plots, shelf.kept), assets, shelf.put)
+    shelf.close()
+    return check(rendered)
 
 
 def messages(root: Path, **changes: Any) -> list[str]:

@@ -1,1 +1,1 @@
-"""Benchmarks: `python -m tests.bench build` and `python -m tests.bench page`."""
+"""Benchmarks: `python -m tests.bench build`, `page` and `save`."""

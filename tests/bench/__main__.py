@@ -1,4 +1,4 @@
-"""`python -m tests.bench build` and `python -m tests.bench page`: measure, and write the README."""
+"""`python -m tests.bench build`, `page` or `save`: measure, and write the README."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-KINDS = ("build", "page")
+KINDS = ("build", "page", "save")
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import re
-import shutil
 import statistics
 import sys
 import tempfile
@@ -52,7 +51,7 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         lines = [measured(Path(folder), size, given.runs) for size in given.sizes]
         others = beside(Path(folder), given.beside, given.runs) if given.beside else ""
-    text = f"Builds, {head}.\n\n{grown(lines)}\n\n{others}"
+    text = f"Builds, {head}, {report.load()} at the end.\n\n{grown(lines)}\n\n{others}"
     print(text)
     if not given.dry:
         report.write("build", text)
@@ -80,7 +79,6 @@ def measured(folder: Path, chapters: int, runs: int) -> Line:
     line = Line(chapters, cost.best(colds), cost.best(warms), cost.best(edits), took)
     say(f"  {line.cold.wall:.1f} s, {line.warm.wall:.1f} s, {line.edited.wall:.1f} s, "
         f"{line.saved:.0f} ms, {line.cold.memory:.0f} MB")  # fmt: skip
-    shutil.rmtree(root)
     return line
 
 
@@ -93,7 +91,7 @@ class Own:
 
     def cold(self) -> cost.Cost:
         """With nothing kept."""
-        shutil.rmtree(self.root / ".cache", ignore_errors=True)
+        cost.put_aside(self.root / ".cache")
         return self._clean()
 
     def warm(self) -> cost.Cost:
@@ -103,7 +101,7 @@ class Own:
         return self._clean()
 
     def _clean(self) -> cost.Cost:
-        shutil.rmtree(self.root / "dist", ignore_errors=True)
+        cost.put_aside(self.root / "dist")
         return cost.of(self.command, PROJECT)
 
     def edited(self, number: int) -> cost.Cost:

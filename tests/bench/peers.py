@@ -112,7 +112,7 @@ def contestant(peer: Peer, commands: Path, folder: Path, chapters: int) -> Conte
 
     def clean() -> cost.Cost:
         for name in (peer.output, ".cache"):
-            shutil.rmtree(root / name, ignore_errors=True)
+            cost.put_aside(root / name)
         return edited(None)
 
     def edited(number: int | None) -> cost.Cost:

@@ -26,9 +26,13 @@ def machine() -> str:
             line for line in cpuinfo.read_text().splitlines() if line.startswith("model name")
         ]
         name = models[0].partition(": ")[2] if models else name
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     date = time.strftime("%Y-%m-%d")
-    return f"{date}, {name}, {os.cpu_count()} cores, load {load:.1f} at the start"
+    return f"{date}, {name}, {os.cpu_count()} cores, {load()} at the start"
+
+
+def load() -> str:
+    """How many processes wanted a processor in the last minute, in words."""
+    return f"load {os.getloadavg()[0] if hasattr(os, 'getloadavg') else 0.0:.1f}"
 
 
 def write(section: str, text: str, readme: Path = README) -> None:

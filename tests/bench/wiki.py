@@ -18,7 +18,7 @@ WORDS = (
 ).split()
 CALCULATORS = ("two_replica_ledger", "clip_vector", "lr_schedule", "metric_reduction")
 COPIED = ("sources", "glossary", "records", "about")
-TABLES = ("glossary.toml", "sources.toml", "experiments.toml", "locales.toml")
+TABLES = ("glossary.toml", "sources.toml", "locales.toml")
 HEAD = """---
 title: {title}
 question: What does ${symbol}$ become in chapter {number}?
@@ -133,7 +133,7 @@ def plain(number: int, language: str, follows: str = "") -> str:
     """The same without calculators, records and bindings: what other builders can build, too."""
     text = chapter(number, language, follows)
     head, _, rest = text.partition("\n---\n")
-    head = re.sub(r"\nmistake: .*", "", head).replace("{term}`rank`", "rank")
+    head = re.sub(r"\nmistake(_label)?: .*", "", head).replace("{term}`rank`", "rank")
     before, _, after = rest.partition("{#run}")
     _, _, after = after.partition("{#limits}")
     run = f"{{#run}}\n## Run\n\n$$\n{formula(number, 1)}\n$$\n\n{{#limits}}"
@@ -151,6 +151,8 @@ def make(root: Path, chapters: int, text: Callable[..., str] = chapter) -> Path:
         shutil.copytree(WIKI / "content" / name, content / name)
     if text is chapter:
         shutil.copytree(WIKI / "experiments", root / "experiments")
+        for name in ("experiments.toml", "recompute.toml"):
+            shutil.copy(WIKI / "content" / name, content / name)
     listed = ", ".join(f'"{slug_of(number)}"' for number in range(1, chapters + 1))
     part = 'id = "all"\ntitle.en = "All"\ntitle.zh-cn = "全部"'
     (content / "summary.toml").write_text(f"[[part]]\n{part}\nchapters = [{listed}]\n", "utf-8")

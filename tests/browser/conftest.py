@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.browser.server import Host, Serving
-from tests.browser.support import Guard
+from tests.browser.support import DESK, Guard
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -37,7 +37,7 @@ def host(built: Path) -> Iterator[Host]:
 
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
-    fresh = browser.new_context(viewport={"width": 1280, "height": 900})
+    fresh = browser.new_context(viewport=DESK)
     yield fresh
     fresh.close()
 
@@ -51,7 +51,9 @@ def guard(context: BrowserContext, host: Host) -> Iterator[Guard]:
 
 
 @pytest.fixture
-def page(context: BrowserContext, guard: Guard) -> Page:
+def page(context: BrowserContext, guard: Guard) -> Iterator[Page]:
     """A page whose every error is an error of the test, unless `guard.allows` it."""
     assert guard.errors == []
-    return context.new_page()
+    yield context.new_page()
+    for opened in context.pages:
+        opened.close()

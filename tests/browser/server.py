@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 # The site lies below a path of its own, as on many hosts: an absolute address in it would fail.
 MOUNT = "/shelf/same-update/"
-HASHED = ("assets/", "runtime/", "pagefind/")
+HASHED = ("assets/", "runtime/", "pagefind/", "grids/")
 TYPES = {
     ".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm",
     ".json": "application/json", ".webmanifest": "application/manifest+json",
@@ -80,9 +80,14 @@ class _Handler(BaseHTTPRequestHandler):
         if path.startswith(MOUNT) and file.is_dir():
             file = file / "index.html"
         if not path.startswith(MOUNT) or not file.is_file() or self._is_missing(name):
-            self._send(404, b"not here", {"Content-Type": "text/plain"}, with_body)
+            self._send(404, self._not_here(path), {"Content-Type": "text/html"}, with_body)
             return
         self._send_file(file, name, with_body)
+
+    def _not_here(self, path: str) -> bytes:
+        """The site's own page for this, as hosts send it for any address below the site's."""
+        page = self.host.folder / "404.html"
+        return page.read_bytes() if path.startswith(MOUNT) and page.is_file() else b"not here"
 
     def _is_missing(self, name: str) -> bool:
         return any(part in name for part in self.host.missing)

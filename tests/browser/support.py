@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import re
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, WebError
+from playwright.sync_api import (
+    BrowserContext,
+    ConsoleMessage,
+    Locator,
+    Page,
+    Request,
+    ViewportSize,
+    WebError,
+)
+
+from tests.browser.server import Host
 
 CHAPTER = "en/denominator/"
 LEDGER = "two_replica_ledger"
+STARTED = """() => {
+  const at = (name) => performance.getEntriesByName(name).at(-1).startTime;
+  return at("wiki-ready") - at("wiki-start");
+}"""
+DESK: ViewportSize = {"width": 1280, "height": 900}
 # A cold start on a busy machine; nothing waits this long where all is well.
 START = 60_000
 
@@ -20,6 +37,7 @@ class Guard:
         self.origin = origin
         self.errors: list[str] = []
         self.allowed: list[str] = []
+        self._context = context
         context.on("request", self._requested)
         context.on("console", self._logged)
         context.on("weberror", self._thrown)
@@ -40,7 +58,10 @@ class Guard:
         self.errors.append(f"uncaught: {error.error}")
 
     def check(self) -> None:
-        """Fail with every error that was not provoked."""
+        """Look no further; fail with every error that was not provoked."""
+        self._context.remove_listener("request", self._requested)
+        self._context.remove_listener("console", self._logged)
+        self._context.remove_listener("weberror", self._thrown)
         left = [e for e in self.errors if not any(re.search(p, e) for p in self.allowed)]
         assert left == [], left
 
@@ -93,9 +114,34 @@ class Calculator:
         self.page.wait_for_selector(f"wiki-calculator#{self.id}{settled}", timeout=START)
 
 
+def go_offline(page: Page, host: Host) -> None:
+    """No network, and nothing in the browser's own cache: what the site has kept must do."""
+    host.is_down = True
+    session = page.context.new_cdp_session(page)
+    session.send("Network.clearBrowserCache")
+    session.detach()
+
+
+def start_took(page: Page) -> float:
+    """Milliseconds of the last start of Python: a measure of the machine, too."""
+    took: float = page.evaluate(STARTED)
+    return took
+
+
 def open_live(page: Page, url: str, name: str = LEDGER) -> Calculator:
     """The calculator on the page at `url`, once Python answers."""
     page.goto(url)
     calculator = Calculator(page, name)
     calculator.wait()
     return calculator
+
+
+@cache
+def places(built: Path) -> dict[str, str]:
+    """Calculator -> the first English page that has it."""
+    found: dict[str, str] = {}
+    for path in sorted(built.glob("en/**/index.html")):
+        folder = path.parent.relative_to(built).as_posix() + "/"
+        for name in re.findall(r'<wiki-calculator [^>]*name="(\w+)"', path.read_text("utf-8")):
+            found.setdefault(name, folder)
+    return found

@@ -13,11 +13,6 @@ from playwright.sync_api import Page
 from tests.browser.server import Host
 from tests.browser.support import CHAPTER, START, Calculator, Guard, open_live
 
-LOOP = """
-    if inputs.theta == 4.25:
-        while True:
-            pass
-"""
 FAULT = """
     if inputs.theta == 4.25:
         raise RuntimeError("a fault made by a test")
@@ -69,23 +64,23 @@ def test_controls_return_to_the_result_that_is_shown(page: Page, host: Host, gua
     host.missing.add("calculators-en")
     page.goto(host.url + CHAPTER)
     ledger = Calculator(page)
-    ledger.control("counts", "0").fill("7")
+    ledger.control("theta").fill("7")
     wait_unavailable(ledger)
-    assert ledger.control("counts", "0").input_value() == "2"
-    assert "counts" not in page.url
+    assert ledger.control("theta").input_value() == "0"
+    assert "theta" not in page.url
     ledger.control("theta").fill("3")
     assert ledger.control("theta").input_value() == "0"
     assert ledger.message.is_visible()
 
 
 def test_file_with_another_hash_is_not_run(page: Page, host: Host, guard: Guard) -> None:
-    guard.allows("runtime/pyodide-")
     for part in ("python_stdlib.zip", "python_stdlib.zip.br", "python_stdlib.zip.gz"):
         host.changed[part] = lambda data: data[:-1] + bytes([data[-1] ^ 1])
     host.compresses = False
     for ending in (".br", ".gz"):
         host.missing.add(f"python_stdlib.zip{ending}")
-    guard.allows("404")
+    # Pyodide may log that it lacks the file before it is told to stop.
+    guard.allows("404", "runtime/pyodide-")
     page.goto(host.url + CHAPTER)
     ledger = Calculator(page)
     assert "not the one this page was built with" in wait_unavailable(ledger)
@@ -113,25 +108,6 @@ def test_webassembly_blocked_by_a_policy(page: Page, host: Host, guard: Guard) -
     host.headers["worker-"] = {"Content-Security-Policy": "script-src 'self'"}
     page.goto(host.url + CHAPTER)
     assert "WebAssembly" in wait_unavailable(Calculator(page))
-
-
-def test_runaway_is_stopped_and_the_page_computes_again(
-    page: Page, host: Host, built: Path
-) -> None:
-    change_calculator(host, built, LOOP)
-    ledger = open_live(page, host.url + CHAPTER)
-    ledger.set("theta", 1)
-    shown = ledger.result.inner_html()
-    ledger.control("theta").fill("4.25")
-    ledger.wait("computing", is_stale=True)
-    ledger.message.wait_for(state="visible", timeout=20_000)
-    assert "10 seconds" in ledger.message.inner_text()
-    assert ledger.control("theta").input_value() == "1"
-    assert ledger.result.inner_html() == shown
-    assert ledger.root.get_attribute("data-stale") is None
-    ledger.set("theta", 2)
-    assert ledger.result.inner_html() != shown
-    assert ledger.message.is_hidden()
 
 
 def test_python_error_shows_its_traceback_folded(page: Page, host: Host, built: Path) -> None:

@@ -19,6 +19,29 @@ CHAPTERS = ("en/denominator/", "zh-cn/denominator/")
 PHONE = {"width": 360, "height": 780}
 DESK = {"width": 1440, "height": 900}
 FIRST_VIEW = 150_000
+# Nothing is told of what passes: that takes three quarters of the time, and nobody reads it.
+FULL = "{resultTypes: ['violations']}"
+DARK = "{resultTypes: ['violations'], runOnly: ['color-contrast', 'link-in-text-block']}"
+# Every computed style of every element, each colour written as "colour".
+KEEP_STYLES = r"""
+() => {
+  window.stylesNow = () => [...document.querySelectorAll('body *')].map((element) => {
+    const style = getComputedStyle(element);
+    return [...style].map((name) =>
+      `${name}: ${style.getPropertyValue(name).replace(/(rgba?|color)\([^)]*\)/g, 'colour')}`);
+  });
+  window.kept = stylesNow();
+}
+"""
+CHANGED_STYLES = """
+() => {
+  const changed = new Set();
+  stylesNow().forEach((styles, i) => styles.forEach((style, k) => {
+    if (style !== kept[i][k] && !style.startsWith('color-scheme')) changed.add(style);
+  }));
+  return [...changed];
+}
+"""
 SAVES_DATA = """
 Object.defineProperty(navigator, 'connection', {value: {saveData: true, addEventListener() {}}});
 """
@@ -35,6 +58,36 @@ SMALL_TARGETS = """
   .map((e) => [e.getBoundingClientRect(), e.outerHTML.slice(0, 100)])
   .filter(([box]) => box.height && (box.height < least || box.width < 24))
   .map(([box, html]) => `${box.width.toFixed(1)}x${box.height.toFixed(1)} ${html}`)
+"""
+SCROLLS = """
+(inner) => {
+  const box = inner.closest('.equation-body, .table-scroll');
+  return box.scrollWidth > box.clientWidth;
+}
+"""
+# The longest that a calculator says of its state, in the language of each chapter.
+STATES = (
+    "precomputed · starting Python: 3.2 of 6.0 MB",
+    "预先算好 · 正在启动 Python：3.2 / 6.0 MB",
+)
+STOPS_FIRST = r"""
+() => [...document.querySelectorAll('h1, h2, h3, .opening-question, .size, .calc-verdict')]
+  .flatMap((element) => {
+    const words = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    const range = document.createRange();
+    const topOf = (node, i) => {
+      range.setStart(node, i);
+      range.setEnd(node, i + 1);
+      return range.getBoundingClientRect().top;
+    };
+    const found = [];
+    for (let node = words.nextNode(); node; node = words.nextNode()) {
+      for (const { index } of node.data.matchAll(/(?<!^)[？。，、；：！）》”]/g)) {
+        if (topOf(node, index) - topOf(node, index - 1) > 8) found.push(node.data);
+      }
+    }
+    return found;
+  })
 """
 SLANTED_CHINESE = r"""
 () => [...document.querySelectorAll('body *')]
@@ -71,30 +124,44 @@ def desk(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-def violations(page: Page, options: str = "") -> list[str]:
+def violations(page: Page, options: str = FULL) -> list[str]:
     """What axe-core finds on the page: rule and element."""
     found = page.evaluate(f"axe.run({options})")["violations"]
     return [f"{rule['id']}: {node['html'][:120]}" for rule in found for node in rule["nodes"]]
 
 
+@pytest.mark.parametrize("width", [PHONE, DESK], ids=["phone", "desk"])
 @pytest.mark.parametrize("language", ["en", "zh-cn"])
-def test_axe_finds_nothing(language: str, browser: Browser, host: Host, built: Path) -> None:
+def test_axe_finds_nothing(
+    language: str, width: dict[str, int], browser: Browser, host: Host, built: Path
+) -> None:
     # Without motion, for a colour on its way from one theme to the other is neither.
-    context = quiet(browser, viewport=DESK, bypass_csp=True, reduced_motion="reduce")
+    context = quiet(browser, viewport=width, bypass_csp=True, reduced_motion="reduce")
     page = context.new_page()
     found: dict[str, list[str]] = {}
-    for address in addresses(built):
-        if address and not address.startswith(language):
+    for address in [*addresses(built), f"{language}/no/such/page"]:
+        if address and not address.startswith(f"{language}/"):
             continue
         page.emulate_media(color_scheme="light")
         page.goto(host.url + address)
         page.add_script_tag(path=AXE)
         found[address] = violations(page)
-        # In the dark only colours differ.
+        # In the dark only colours differ: the other rules would find the same once more.
         page.emulate_media(color_scheme="dark")
-        found[address] += violations(page, "{runOnly: ['color-contrast', 'link-in-text-block']}")
+        found[address] += violations(page, DARK)
     context.close()
+    assert len(found) > 10
     assert {address: rules for address, rules in found.items() if rules} == {}
+
+
+@pytest.mark.parametrize("address", ["en/", *CHAPTERS, "zh-cn/cases/"])
+def test_themes_differ_in_colours_alone(address: str, desk: Page, host: Host) -> None:
+    desk.emulate_media(color_scheme="light", reduced_motion="reduce")
+    desk.goto(host.url + address)
+    desk.evaluate(KEEP_STYLES)
+    desk.emulate_media(color_scheme="dark")
+    assert desk.evaluate(CHANGED_STYLES) == []
+    assert desk.evaluate("kept.length") > 300
 
 
 def test_axe_sees_a_fault(browser: Browser, host: Host) -> None:
@@ -114,6 +181,105 @@ def test_no_page_is_wider_than_a_phone(phone: Page, host: Host, built: Path) -> 
         if phone.evaluate("document.documentElement.scrollWidth") > PHONE["width"]:
             over[address] = phone.evaluate(OVER_THE_EDGE)
     assert over == {}
+
+
+@pytest.mark.parametrize("language", ["en", "zh-cn"])
+@pytest.mark.parametrize("name", ["adamw", "learning-rate"])
+def test_aligned_formulas_fit_a_phone(language: str, name: str, phone: Page, host: Host) -> None:
+    phone.goto(f"{host.url}{language}/{name}/")
+    rows = phone.locator(".equation-rows").first
+    assert rows.evaluate(SCROLLS) is False
+    edges = rows.evaluate("""(rows) => [...rows.querySelectorAll('.equation-first + *')]
+      .map((cell) => Math.round(cell.getBoundingClientRect().left))""")
+    assert len(edges) == 3
+    assert len(set(edges)) == 1
+
+
+@pytest.mark.parametrize("language", ["en", "zh-cn"])
+def test_inputs_in_a_table_are_all_in_sight(language: str, desk: Page, host: Host) -> None:
+    desk.goto(f"{host.url}{language}/clipping/")
+    table = desk.locator(".calc-controls .rows").first
+    assert table.is_visible()
+    assert table.evaluate(SCROLLS) is False
+    cut = table.evaluate("""(table) => [...table.querySelectorAll('input')]
+      .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.value)""")
+    assert cut == []
+
+
+@pytest.mark.parametrize("width", [PHONE, {"width": 768, "height": 1000}, DESK])
+def test_a_calculators_state_moves_nothing(
+    width: dict[str, int], browser: Browser, host: Host
+) -> None:
+    context = quiet(browser, viewport=width)
+    page = context.new_page()
+    for address, words in zip(CHAPTERS, STATES, strict=True):
+        page.goto(host.url + address)
+        heights = set()
+        for text in ("", words):
+            page.evaluate(
+                "(text) => document.querySelector('.calc-status').replaceChildren(text)", text
+            )
+            heights.add(page.locator(".calc-bar").first.evaluate("(bar) => bar.offsetHeight"))
+        assert len(heights) == 1
+        status = page.locator(".calc-status").first
+        assert status.evaluate("(item) => item.scrollWidth <= item.clientWidth")
+    context.close()
+
+
+def test_the_result_is_in_sight_of_the_controls_on_a_phone(phone: Page, host: Host) -> None:
+    phone.goto(host.url + CHAPTERS[0])
+    phone.locator(".calc-controls").first.evaluate("(item) => item.scrollIntoView()")
+    phone.evaluate("scrollBy(0, -innerHeight / 3)")
+    verdict = phone.locator(".calc-verdict").first
+    box = verdict.bounding_box()
+    assert box
+    assert box["y"] + box["height"] <= PHONE["height"] + 1
+    controls = phone.locator(".calc-controls").first.bounding_box()
+    assert controls
+    assert controls["y"] + controls["height"] > PHONE["height"]
+    # Down the page it lies in its own place, between the controls and the values.
+    phone.locator(".calc-metrics").first.evaluate("(item) => item.scrollIntoView({block: 'end'})")
+    order = [
+        phone.locator(selector).first.bounding_box()
+        for selector in (".calc-controls", ".calc-verdict", ".calc-metrics")
+    ]
+    tops = [found["y"] for found in order if found]
+    assert tops == sorted(tops)
+    assert order[0]
+    assert order[1]
+    assert order[1]["y"] >= order[0]["y"] + order[0]["height"]
+
+
+def test_what_has_the_focus_is_not_behind_the_result(phone: Page, host: Host) -> None:
+    phone.goto(host.url + CHAPTERS[0])
+    phone.emulate_media(reduced_motion="reduce")
+    verdict = phone.locator(".calc-verdict").first
+    phone.locator(".calc-controls input").first.focus()
+    for _ in range(phone.locator(".calc-controls").first.locator("input, select, button").count()):
+        seen = phone.evaluate("document.activeElement.getBoundingClientRect().bottom")
+        box = verdict.bounding_box()
+        assert box
+        assert seen <= box["y"] + 1
+        phone.keyboard.press("Tab")
+
+
+def test_no_line_of_large_chinese_type_begins_with_a_stop(
+    phone: Page, host: Host, built: Path
+) -> None:
+    found = {}
+    for address in addresses(built):
+        if address.startswith("zh-cn"):
+            phone.goto(host.url + address)
+            found[address] = phone.evaluate(STOPS_FIRST)
+    assert {address: lines for address, lines in found.items() if lines} == {}
+
+
+def test_a_headings_link_takes_no_room(phone: Page, host: Host) -> None:
+    phone.goto(f"{host.url}zh-cn/clipping/")
+    heights = "() => [...document.querySelectorAll('.prose h2')].map((h2) => h2.offsetHeight)"
+    before = phone.evaluate(heights)
+    phone.evaluate("document.querySelectorAll('.heading-link').forEach((link) => link.remove())")
+    assert phone.evaluate(heights) == before
 
 
 def test_targets_are_large_enough_for_a_finger(phone: Page, host: Host) -> None:
@@ -184,6 +350,34 @@ def test_the_theme_is_chosen_kept_and_there_before_the_first_paint(desk: Page, h
     button.click()
     assert desk.evaluate(background) == light
     assert desk.locator("html").get_attribute("data-theme") == "system"
+
+
+def test_a_chosen_theme_does_not_flash_on_a_slow_network(desk: Page, host: Host) -> None:
+    desk.emulate_media(color_scheme="light")
+    desk.add_init_script("localStorage.setItem('same-update-theme', 'dark')")
+    desk.add_init_script("""
+      window.painted = [];
+      const look = () => {
+        if (document.body) painted.push(getComputedStyle(document.documentElement).backgroundColor);
+        requestAnimationFrame(look);
+      };
+      requestAnimationFrame(look);
+    """)
+    session = desk.context.new_cdp_session(desk)
+    session.send("Network.enable")
+    slow = {"latency": 400, "downloadThroughput": 50_000, "uploadThroughput": 50_000}
+    session.send("Network.emulateNetworkConditions", {"offline": False, **slow})
+    desk.goto(host.url + CHAPTERS[0])
+    colours = desk.evaluate("painted.filter((colour) => colour !== 'rgba(0, 0, 0, 0)')")
+    assert colours
+    assert set(colours) == {
+        desk.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    }
+    desk.emulate_media(color_scheme="dark")
+    desk.evaluate("document.documentElement.dataset.theme = 'light'")
+    assert (
+        desk.evaluate("getComputedStyle(document.documentElement).backgroundColor") not in colours
+    )
 
 
 def test_what_is_right_and_what_is_not_differ_by_sign_and_word(desk: Page, host: Host) -> None:

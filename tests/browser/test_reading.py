@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.server import Host
 from tests.browser.support import CHAPTER, Guard
@@ -59,6 +59,57 @@ def test_exercise_checks_a_number(page: Page, host: Host) -> None:
     assert box.get_attribute("aria-invalid") == "true"
     page.reload()
     assert box.input_value() == ""
+
+
+@pytest.mark.parametrize("language", ["en", "zh-cn"])
+def test_every_answer_is_right_as_the_page_writes_it(
+    language: str, page: Page, host: Host, built: Path
+) -> None:
+    page.add_init_script("delete window.WebAssembly")
+    checked = 0
+    for path in sorted(built.glob(f"{language}/*/index.html")):
+        if "data-answer" not in path.read_text("utf-8"):
+            continue
+        page.goto(f"{host.url}{path.parent.relative_to(built).as_posix()}/")
+        verdicts = page.evaluate("""() =>
+          [...document.querySelectorAll("wiki-exercise[data-answer]")].map((exercise) => {
+            const shown = exercise.querySelector(".exercise-number data").textContent;
+            exercise.querySelector("[name=answer]").value = shown;
+            exercise.querySelector("form").requestSubmit();
+            return exercise.querySelector("[data-verdict]").textContent;
+          })""")
+        assert [verdict for verdict in verdicts if not verdict.startswith("✓")] == [], path
+        checked += len(verdicts)
+    assert checked > 30
+
+
+@pytest.mark.parametrize(
+    ("place", "answer", "is_right"),
+    [
+        ("data-parallel/#dp-budget", "131,072", True),
+        ("data-parallel/#dp-budget", "131 072", True),
+        ("data-parallel/#dp-budget", "１３１０７２", True),
+        ("data-parallel/#dp-budget", "2^17", None),
+        ("data-parallel/#dp-budget", "131,073", False), ("data-parallel/#dp-move", "１６", True),
+        ("data-parallel/#dp-flag", "23/3", True), ("data-parallel/#dp-flag", "7 2/3", True),
+        ("data-parallel/#dp-flag", "7,667", True), ("learning-rate/#lr-first", "3×10⁻⁷", True),
+        ("learning-rate/#lr-first", "0", False), ("validation/#ex-accuracy", "⅔", True),
+        ("validation/#ex-accuracy", "66.67%", True), ("validation/#ex-accuracy", "三分之二", None),
+        ("case-reversed-gradient/#case-flip", "−⅛", True),
+        ("case-reversed-gradient/#case-flip", "1 2", None),
+    ],
+)  # fmt: skip
+def test_exercise_judges_what_a_reader_types(
+    place: str, answer: str, is_right: bool | None, page: Page, host: Host
+) -> None:
+    page.goto(f"{host.url}en/{place}")
+    exercise = page.locator("#" + place.partition("#")[2])
+    box, verdict = exercise.locator("[name=answer]"), exercise.locator("[data-verdict]")
+    box.fill(answer)
+    box.press("Enter")
+    signs = {True: "✓", False: "✗", None: "Give a number"}
+    assert verdict.inner_text().startswith(signs[is_right])
+    assert box.get_attribute("aria-invalid") == ("true" if is_right is None else None)
 
 
 def test_figure_opens_large_and_closes(page: Page, host: Host) -> None:
@@ -127,6 +178,51 @@ def test_search_opens_by_ctrl_k_and_not_while_typing(page: Page, host: Host) -> 
     page.locator("[data-status]", has_text="zzzzqqqq").wait_for()
     page.keyboard.press("Escape")
     assert dialog.is_hidden()
+
+
+def test_keys_of_an_input_method_do_not_walk_through_the_results(page: Page, host: Host) -> None:
+    page.goto(f"{host.url}zh-cn/")
+    page.keyboard.press("/")
+    page.keyboard.type("梯度")
+    page.locator("wiki-search [data-results] a").first.wait_for()
+    for key in ("Enter", "ArrowDown", "Escape"):
+        page.locator("wiki-search [type=search]").evaluate(
+            """(box, key) => box.dispatchEvent(new KeyboardEvent(
+                 "keydown", { key, isComposing: true, bubbles: true, cancelable: true }))""",
+            key,
+        )
+    assert page.url == f"{host.url}zh-cn/"
+    assert page.locator("wiki-search dialog").is_visible()
+    assert page.locator("wiki-search [type=search]").evaluate("e => e === document.activeElement")
+
+
+def test_autofill_sends_a_key_without_a_name(page: Page, host: Host) -> None:
+    page.goto(host.url + CHAPTER)
+    page.evaluate("document.body.dispatchEvent(new Event('keydown', { bubbles: true }))")
+    page.keyboard.press("Control+k")
+    page.locator("wiki-search dialog").wait_for()
+
+
+def test_theme_can_be_chosen_where_storage_is_refused(page: Page, host: Host) -> None:
+    page.add_init_script("""Object.defineProperty(window, "localStorage", {
+      get() { throw new DOMException("refused", "SecurityError"); } })""")
+    page.goto(host.url + CHAPTER)
+    shown = []
+    for _ in range(3):
+        page.locator("wiki-theme button").click()
+        shown.append(page.evaluate("document.documentElement.dataset.theme"))
+    assert shown == ["light", "dark", "system"]
+
+
+def test_theme_chosen_in_another_tab_is_named_here(page: Page, host: Host) -> None:
+    page.goto(host.url + CHAPTER)
+    other = page.context.new_page()
+    other.goto(host.url + CHAPTER)
+    other.locator("wiki-theme button").click()
+    button = page.locator("wiki-theme button")
+    expect(button).to_have_attribute("aria-label", "Colours: light")
+    button.click()
+    expect(button).to_have_attribute("aria-label", "Colours: dark")
 
 
 def test_search_without_its_index_says_so(page: Page, host: Host, guard: Guard) -> None:

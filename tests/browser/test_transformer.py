@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.server import Host
-from tests.browser.support import Calculator, Guard, open_live
+from tests.browser.support import Calculator, Guard, open_live, start_took
 from tests.browser.test_offline import wait_kept
 
 NAME = "transformer_ledger"
@@ -92,7 +92,8 @@ def test_an_evaluation_takes_less_than_a_second(page: Page, host: Host) -> None:
         start = page.evaluate("performance.now()")
         ledger.set_address(f"suffixes={suffixes}")
         durations.append(page.evaluate("performance.now()") - start)
-    assert min(durations) < 1000, durations
+    # Where Python takes longer than a second to start, an evaluation takes less than a start.
+    assert min(durations) < max(1000, start_took(page)), durations
 
 
 def test_it_works_offline_once_it_was_used(page: Page, host: Host, guard: Guard) -> None:

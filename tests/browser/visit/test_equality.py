@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,23 +17,12 @@ from pipeline.plots import draw_all
 from tests.browser import links
 from tests.browser.examples import examples
 from tests.browser.server import Host
-from tests.browser.support import Calculator
+from tests.browser.support import Calculator, places
 
 NUMERIC = re.compile(r"[\d\s.,−×⁻⁰¹²³⁴-⁹-]+")
 # Matrix products of a whole model: their last digits are the library's, not the calculator's.
 ROUNDED = frozenset({"transformer_ledger"})
 EMPTY_CANVAS = re.compile(r'(data-plot="([^"]+)"><div class="plot-canvas"[^>]*>)(</div>)')
-
-
-@cache
-def places(built: Path) -> dict[str, str]:
-    """Calculator -> the first English page that has it."""
-    found: dict[str, str] = {}
-    for path in sorted(built.glob("en/**/index.html")):
-        folder = path.parent.relative_to(built).as_posix() + "/"
-        for name in re.findall(r'<wiki-calculator [^>]*name="(\w+)"', path.read_text("utf-8")):
-            found.setdefault(name, folder)
-    return found
 
 
 def spec_of(calculator: Calculator) -> dict[str, Any]:

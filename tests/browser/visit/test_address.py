@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import BrowserContext, Page
 
 from tests.browser.server import Host
-from tests.browser.support import CHAPTER, Calculator, open_live
-from tests.browser.test_equality import places
+from tests.browser.support import CHAPTER, START, Calculator, open_live, places
 
 
 def test_state_is_in_the_address(page: Page, host: Host) -> None:
@@ -84,6 +84,80 @@ def test_link_with_an_invalid_state_says_so(page: Page, host: Host) -> None:
     page.goto(f"{host.url}{CHAPTER}#{ledger.id}?counts=4,-8&nonsense=1")
     ledger.message.wait_for(state="visible", timeout=60_000)
     assert ledger.root.get_attribute("data-stale") is not None
+
+
+@pytest.mark.parametrize("state", ["counts=%,8", "theta=100%", "scheme=%E0%A4%A"])
+def test_link_cut_in_the_middle_of_a_character_says_so(page: Page, host: Host, state: str) -> None:
+    page.goto(f"{host.url}{CHAPTER}#ledger?{state}")
+    ledger = Calculator(page)
+    ledger.message.wait_for(state="visible", timeout=START)
+    assert "%" in ledger.message.inner_text()
+
+
+@pytest.mark.parametrize("word", ["abc", "1e999", "1,234", "100%25%25"])
+def test_box_shows_what_a_link_says_instead_of_a_number(page: Page, host: Host, word: str) -> None:
+    ledger = open_live(page, host.url + CHAPTER)
+    ledger.set_address(f"theta={word}&counts=many,8")
+    ledger.set_address(f"theta={word}")
+    said = word.replace("%25", "%")
+    box = ledger.control("theta")
+    assert box.input_value() == said
+    assert box.get_attribute("aria-invalid") == "true"
+    assert said in ledger.message.inner_text()
+    ledger.set("theta", "1")
+    ledger.set_address("theta=2")
+    assert box.get_attribute("type") == "number"
+    assert box.input_value() == "2"
+    assert ledger.control("counts", "0").get_attribute("type") == "number"
+
+
+@pytest.mark.parametrize(
+    ("name", "state"),
+    [
+        ("ownership_ledger", "order=null"), ("ownership_ledger", "order=norm"),
+        ("ownership_ledger", "tensors=[]"), ("ownership_ledger", "tensors=[null,1,[2]]"),
+        ("ownership_ledger", "tensors={%22length%22:1e9}"), ("ownership_ledger", "tensors=null"),
+        ("clip_ownership", "scaled_gradients="), ("clip_ownership", "scaled_gradients=null"),
+        ("clip_ownership", "__proto__=[]"), ("float_order", "values="),
+        ("update_ledger", "factors=null&scheme=custom"), ("update_ledger", "counts=;"),
+        ("two_replica_ledger", "counts=&targets="),
+    ],
+)  # fmt: skip
+def test_list_that_is_none_is_refused_and_the_boxes_come_back(
+    page: Page, host: Host, built: Path, name: str, state: str
+) -> None:
+    page.goto(host.url + places(built)[name])
+    calculator = Calculator(page, name)
+    boxes = calculator.root.locator("[data-controls] [name], [data-controls] li")
+    there = boxes.count()
+    calculator.set_address(state)
+    calculator.message.wait_for(state="visible", timeout=START)
+    assert boxes.count() < 200
+    calculator.root.locator("[data-action=reset]").click()
+    calculator.wait()
+    assert boxes.count() == there
+
+
+def test_table_without_end_is_not_drawn(page: Page, host: Host, built: Path) -> None:
+    page.goto(host.url + places(built)["ownership_ledger"])
+    ledger = Calculator(page, "ownership_ledger")
+    ledger.set_address("tensors=[" + ",".join(["1"] * 5_000) + "]")
+    assert ledger.root.locator("[data-field=tensors] tbody tr").count() == 33
+
+
+@pytest.mark.parametrize("state", ["topic=null", "__proto__={%22topic%22:5}", "topic="])
+def test_case_book_takes_any_link(page: Page, host: Host, state: str) -> None:
+    page.goto(host.url + "en/cases/")
+    own = page.locator("wiki-cases").get_attribute("id") or "cases"
+    page.goto("about:blank")
+    page.goto(f"{host.url}en/cases/#{own}?{state}")
+    assert page.locator("wiki-cases [data-topic]:not([hidden])").count() > 10
+
+
+def test_link_to_nothing_leaves_the_page_alive(page: Page, host: Host) -> None:
+    ledger = open_live(page, f"{host.url}{CHAPTER}#%ZZ?x=1")
+    ledger.set("counts", 4, "0")
+    assert ledger.control("counts", "0").input_value() == "4"
 
 
 def test_states_of_two_calculators_stand_together(page: Page, host: Host, built: Path) -> None:

@@ -8,8 +8,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.server import Host
-from tests.browser.support import CHAPTER, Calculator, open_live
-from tests.browser.test_equality import places
+from tests.browser.support import CHAPTER, Calculator, open_live, places
 
 PASTE = """
 (element, text) => {
@@ -115,6 +114,22 @@ def test_block_from_a_spreadsheet_fills_a_matrix(page: Page, host: Host, built: 
     assert len(entries(ledger, "gradient_means")) == 6
 
 
+def test_a_pasted_column_without_end_fills_what_has_a_place(page: Page, host: Host) -> None:
+    ledger = open_live(page, host.url + CHAPTER)
+    page.evaluate("""() => {
+      const find = Element.prototype.querySelector;
+      window.lookups = 0;
+      Element.prototype.querySelector = function (what) {
+        window.lookups += 1;
+        return find.call(this, what);
+      };
+    }""")
+    ledger.control("counts", "1").evaluate(PASTE, "3\n" * 100_000)
+    ledger.wait()
+    assert entries(ledger, "counts") == ["2"] + ["3"] * 15
+    assert page.evaluate("lookups") < 5_000
+
+
 def test_matrix_grows_by_rows_and_cells(page: Page, host: Host, built: Path) -> None:
     ledger = open_place(page, host, built, "update_ledger")
     ledger.set_address("counts=2,3&gradient_means=1,3")
@@ -180,3 +195,96 @@ def test_table_order_and_row_length(page: Page, host: Host, built: Path) -> None
     count = rows.count()
     ledger.root.locator("[data-field=tensors] [data-shape=add]").click()
     assert rows.count() == count + 1
+
+
+@pytest.mark.parametrize(
+    ("language", "note"),
+    [
+        ("en", "Left out: 4 of the 20 pasted numbers. “Valid tokens per replica” takes at most 16"),
+        ("zh-cn", "粘贴的 20 个数中有 4 个没有填入：“每个副本的有效词元数”最多 16 项。"),
+    ],
+)
+def test_pasted_rows_without_a_place_are_named(
+    language: str, note: str, page: Page, host: Host
+) -> None:
+    ledger = open_live(page, f"{host.url}{language}/denominator/")
+    said = page.locator(f"#{ledger.id}-paste-message")
+    assert said.get_attribute("role") == "status"
+    ledger.control("counts", "0").evaluate(PASTE, "3\r\n" * 20)
+    ledger.wait()
+    assert said.inner_text().startswith(note)
+    assert entries(ledger, "counts") == ["3"] * 16
+    ledger.set("theta", 1)
+    assert said.is_hidden()
+
+
+def test_pasted_columns_without_a_place_are_named(page: Page, host: Host, built: Path) -> None:
+    ledger = open_place(page, host, built, "update_ledger")
+    ledger.control("counts", "0,0").evaluate(PASTE, "\t".join(["3"] * 20))
+    said = page.locator(f"#{ledger.id}-paste-message").inner_text()
+    assert said.startswith("Left out: 4 of the 20 pasted numbers.")
+    assert said.endswith("takes at most 16 rows of 16.")
+
+
+@pytest.mark.parametrize(
+    ("text", "came"),
+    [
+        ("四\t五\n六", "四"), ("🙂\n🙂", "🙂"), ("count\n3\n5", "count"), ("3\t\t5", ""),
+        ("3 4.5.6", "4.5.6"),
+    ],
+)  # fmt: skip
+def test_pasted_words_leave_the_boxes_as_they_were(
+    text: str, came: str, page: Page, host: Host
+) -> None:
+    ledger = open_live(page, host.url + CHAPTER)
+    shown, address = ledger.result.inner_html(), page.url
+    ledger.control("counts", "0").evaluate(PASTE, text)
+    assert f"“{came}" in page.locator(f"#{ledger.id}-paste-message").inner_text()
+    assert entries(ledger, "counts") == ["2", "8"]
+    assert ledger.result.inner_html() == shown
+    assert page.url == address
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("−0.5", "-0.5"), ("1,5", "1.5"), ("6×10⁻⁴", "0.0006"), ("０．５", "0.5"), ("½", "0.5"),
+        ("1\n2", ""), ("四", ""), ("1,234", ""),
+    ],
+)  # fmt: skip
+def test_one_pasted_number_is_what_it_says(text: str, value: str, page: Page, host: Host) -> None:
+    ledger = open_live(page, host.url + CHAPTER)
+    ledger.control("theta").evaluate(PASTE, text)
+    assert ledger.control("theta").input_value() == (value or "0")
+    assert page.locator(f"#{ledger.id}-paste-message").is_hidden() == bool(value)
+    ledger.wait()
+    if value:
+        slider = ledger.control("theta", part="slider").input_value()
+        assert float(slider) == pytest.approx(float(value), abs=0.001)
+        assert page.url.endswith(f"theta={value}")
+
+
+def test_column_with_decimal_commas_fills_a_list(page: Page, host: Host) -> None:
+    ledger = open_live(page, host.url + CHAPTER)
+    ledger.control("targets", "0").evaluate(PASTE, "0,5\r\n1,5\r\n−2,25\r\n")
+    ledger.wait()
+    assert entries(ledger, "targets") == ["0.5", "1.5", "-2.25"]
+    assert len(entries(ledger, "counts")) == 3
+    ledger.control("counts", "0").evaluate(PASTE, "1,024\n2,048\n4")
+    ledger.wait()
+    assert entries(ledger, "counts") == ["1024", "2048", "4"]
+
+
+def test_scrolling_over_a_box_scrolls_the_page(page: Page, host: Host) -> None:
+    ledger = open_live(page, host.url + CHAPTER)
+    box = ledger.control("theta")
+    box.fill("1")
+    place = box.bounding_box()
+    assert place
+    page.mouse.move(place["x"] + 5, place["y"] + 5)
+    before = page.evaluate("scrollY")
+    page.mouse.wheel(0, 200)
+    page.wait_for_function("before => scrollY > before", arg=before)
+    assert box.input_value() == "1"
+    box.press("ArrowUp")
+    assert box.input_value() == "2"

@@ -5,22 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from calculators import contract
 from tests.browser import links
 from tests.browser.examples import examples
 from tests.browser.server import Host
-from tests.browser.support import CHAPTER, Calculator, open_live
-from tests.browser.test_equality import places
+from tests.browser.support import CHAPTER, Calculator, open_live, places
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def script_of(calculator: Calculator) -> str:
@@ -135,3 +135,24 @@ def test_panels_close_again(page: Page, host: Host) -> None:
     assert button.get_attribute("aria-expanded") == "false"
     ledger.root.locator("[data-action=data]").click()
     assert ledger.root.locator(".calc-drawer").count() == 0
+
+
+def test_an_open_panel_is_about_the_result_shown(page: Page, host: Host) -> None:
+    ledger = open_live(page, host.url + CHAPTER)
+    ledger.root.locator("[data-action=link]").click()
+    box = ledger.root.locator(".calc-drawer input")
+    ledger.set("counts", 7, "0")
+    expect(box).to_have_value(re.compile(r"counts=7,8$"))
+    ledger.root.locator("[data-action=reset]").click()
+    expect(box).to_have_value(re.compile(rf"#{ledger.id}$"))
+
+
+def test_page_without_a_clipboard_says_that_it_could_not_copy(page: Page, host: Host) -> None:
+    page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    page.goto(host.url + CHAPTER)
+    root = Calculator(page).root
+    root.locator("[data-action=link]").click()
+    root.locator(".calc-drawer button").click()
+    expect(root.locator(".calc-drawer button")).to_have_text(
+        "Could not copy: select the text instead"
+    )
