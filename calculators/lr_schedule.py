@@ -53,6 +53,7 @@ def compute(inputs: Inputs) -> Result:
                                 total + 1) if i >= 0})  # fmt: skip
     every = learning_rates(inputs, np.arange(total))
     right = replace(inputs, numerator="i_plus_1", stepped_per="update")
+    every_right = every if right == inputs else learning_rates(right, np.arange(total))
     correct = float(learning_rates(right, np.array([inputs.index]))[0])
     rate = float(learning_rates(inputs, np.array([inputs.index]))[0])
     values = {
@@ -63,7 +64,7 @@ def compute(inputs: Inputs) -> Result:
             {"index": i, "lr": lr}
             for i, lr in zip(marks, learning_rates(inputs, np.array(marks)).tolist(), strict=True)
         ],
-        "steps_at_peak": int(np.sum(np.isclose(every, inputs.max_lr, rtol=1e-12, atol=0))),
+        "steps_at_peak": int(np.sum(np.abs(every - inputs.max_lr) <= 1e-12 * inputs.max_lr)),
     }
     metrics = (
         Metric("correct_lr", correct, "correct"),
@@ -71,9 +72,9 @@ def compute(inputs: Inputs) -> Result:
         Metric("lr_at_last_executed", values["lr_at_last_executed"]),
         Metric("steps_at_peak", values["steps_at_peak"]),
     )
-    verdict = _verdict(inputs, every, learning_rates(right, np.arange(total)))
+    verdict = _verdict(inputs, every, every_right)
     tables = (_table(values),)
-    return Result(values, verdict, (), metrics, tables, (_plot(inputs, right, every),))
+    return Result(values, verdict, (), metrics, tables, (_plot(inputs, every, every_right),))
 
 
 def learning_rates(inputs: Inputs, index: Any) -> Any:
@@ -103,11 +104,11 @@ def _table(values: dict[str, Any]) -> Table:
     return Table("boundaries", (Column("index"), Column("lr")), rows)
 
 
-def _plot(inputs: Inputs, right: Inputs, every: Any) -> Plot:
+def _plot(inputs: Inputs, every: Any, right: Any) -> Plot:
     index = np.arange(inputs.total_steps)
     marks = []
     if inputs.numerator == "i" or inputs.stepped_per == "micro_step":
-        marks.append(Mark("line", "correct", thin(index, learning_rates(right, index)), "correct"))
+        marks.append(Mark("line", "correct", thin(index, right), "correct"))
     marks.append(Mark("line", "implemented", thin(index, every), "implemented"))
     rate = float(learning_rates(inputs, np.array([inputs.index]))[0])
     if inputs.index <= inputs.total_steps:

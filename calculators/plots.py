@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,12 +22,12 @@ def thin(x: Any, y: Any, buckets: int = 320) -> list[tuple[float, float]]:
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if x.size <= 3 * buckets:
         return list(zip(x.tolist(), y.tolist(), strict=True))
-    edges = np.linspace(0, x.size, buckets + 1).astype(int)
-    keep = {x.size - 1}
-    for start, stop in pairwise(edges):
-        piece = y[start:stop]
-        keep.update((int(start), int(start + piece.argmin()), int(start + piece.argmax())))
-    index = np.array(sorted(keep))
+    width = -(-x.size // buckets)
+    starts = np.arange(0, x.size, width)
+    # The last bucket is filled up with its last value, of which the first is found.
+    pieces = np.pad(y, (0, starts.size * width - y.size), mode="edge").reshape(-1, width)
+    found = (starts, starts + pieces.argmin(axis=1), starts + pieces.argmax(axis=1), [x.size - 1])
+    index = np.unique(np.concatenate(found))
     return list(zip(x[index].tolist(), y[index].tolist(), strict=True))
 
 

@@ -18,6 +18,15 @@ PASTE = """
   if (element.dispatchEvent(new ClipboardEvent("paste", options))) element.value = text;
 }
 """
+# Pasted text -> the part of it that is no number.
+WORDS = {
+    "四\t五\n六": "四", "🙂\n🙂": "🙂", "count\n3\n5": "count", "3\t\t5": "", "3 4.5.6": "4.5.6",
+}  # fmt: skip
+# Pasted text -> the number in it, or nothing.
+NUMBERS = {
+    "−0.5": "-0.5", "1,5": "1.5", "6×10⁻⁴": "0.0006", "０．５": "0.5", "½": "0.5",
+    "1\n2": "", "四": "", "1,234": "",
+}  # fmt: skip
 
 
 def open_place(page: Page, host: Host, built: Path, name: str) -> Calculator:
@@ -226,42 +235,29 @@ def test_pasted_columns_without_a_place_are_named(page: Page, host: Host, built:
     assert said.endswith("takes at most 16 rows of 16.")
 
 
-@pytest.mark.parametrize(
-    ("text", "came"),
-    [
-        ("四\t五\n六", "四"), ("🙂\n🙂", "🙂"), ("count\n3\n5", "count"), ("3\t\t5", ""),
-        ("3 4.5.6", "4.5.6"),
-    ],
-)  # fmt: skip
-def test_pasted_words_leave_the_boxes_as_they_were(
-    text: str, came: str, page: Page, host: Host
-) -> None:
+def test_pasted_words_leave_the_boxes_as_they_were(page: Page, host: Host) -> None:
     ledger = open_live(page, host.url + CHAPTER)
     shown, address = ledger.result.inner_html(), page.url
-    ledger.control("counts", "0").evaluate(PASTE, text)
-    assert f"“{came}" in page.locator(f"#{ledger.id}-paste-message").inner_text()
-    assert entries(ledger, "counts") == ["2", "8"]
-    assert ledger.result.inner_html() == shown
-    assert page.url == address
+    for text, came in WORDS.items():
+        ledger.control("counts", "0").evaluate(PASTE, text)
+        assert f"“{came}" in page.locator(f"#{ledger.id}-paste-message").inner_text()
+        assert entries(ledger, "counts") == ["2", "8"]
+        assert ledger.result.inner_html() == shown
+        assert page.url == address
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("−0.5", "-0.5"), ("1,5", "1.5"), ("6×10⁻⁴", "0.0006"), ("０．５", "0.5"), ("½", "0.5"),
-        ("1\n2", ""), ("四", ""), ("1,234", ""),
-    ],
-)  # fmt: skip
-def test_one_pasted_number_is_what_it_says(text: str, value: str, page: Page, host: Host) -> None:
+def test_one_pasted_number_is_what_it_says(page: Page, host: Host) -> None:
     ledger = open_live(page, host.url + CHAPTER)
-    ledger.control("theta").evaluate(PASTE, text)
-    assert ledger.control("theta").input_value() == (value or "0")
-    assert page.locator(f"#{ledger.id}-paste-message").is_hidden() == bool(value)
-    ledger.wait()
-    if value:
-        slider = ledger.control("theta", part="slider").input_value()
-        assert float(slider) == pytest.approx(float(value), abs=0.001)
-        assert page.url.endswith(f"theta={value}")
+    for text, value in NUMBERS.items():
+        ledger.set("theta", "0")
+        ledger.control("theta").evaluate(PASTE, text)
+        assert ledger.control("theta").input_value() == (value or "0"), text
+        assert page.locator(f"#{ledger.id}-paste-message").is_hidden() == bool(value), text
+        ledger.wait()
+        if value:
+            slider = ledger.control("theta", part="slider").input_value()
+            assert float(slider) == pytest.approx(float(value), abs=0.001)
+            assert page.url.endswith(f"theta={value}")
 
 
 def test_column_with_decimal_commas_fills_a_list(page: Page, host: Host) -> None:
