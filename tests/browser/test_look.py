@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.browser.server import MOUNT, Host
 
@@ -443,25 +443,18 @@ def compressed(built: Path, address: str, paths: set[str]) -> int:
 def asked_by(page: Page, url: str) -> set[str]:
     """The paths that a page itself asks for; its service worker keeps more, later."""
     urls: list[str] = []
-
-    def note(request: Request) -> None:
-        urls.append(request.url)
-
-    page.on("request", note)
+    page.on("request", lambda request: urls.append(request.url))
     page.goto(url, wait_until="networkidle")
-    page.remove_listener("request", note)
     return {urlsplit(found).path.removeprefix(MOUNT) for found in urls}
 
 
 def test_the_first_view_is_light(browser: Browser, host: Host, built: Path) -> None:
     heavy = {}
-    context = quiet(browser, viewport=DESK)
-    page = context.new_page()
-    context.new_cdp_session(page).send("Network.setCacheDisabled", {"cacheDisabled": True})
     for address in addresses(built):
-        asked = asked_by(page, host.url + address)
+        context = quiet(browser, viewport=DESK)
+        asked = asked_by(context.new_page(), host.url + address)
+        context.close()
         weight = compressed(built, address, asked - {address})
         if weight >= FIRST_VIEW:
             heavy[address] = weight
-    context.close()
     assert heavy == {}
