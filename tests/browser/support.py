@@ -25,6 +25,11 @@ STARTED = """() => {
   const at = (name) => performance.getEntriesByName(name).at(-1).startTime;
   return at("wiki-ready") - at("wiki-start");
 }"""
+# As where a browser is told to save data; such a page does not start Python by itself.
+SAVES_DATA = """
+const value = { saveData: true, addEventListener() {} };
+Object.defineProperty(navigator, "connection", { value });
+"""
 DESK: ViewportSize = {"width": 1280, "height": 900}
 # A cold start on a busy machine; nothing waits this long where all is well.
 START = 60_000

@@ -16,7 +16,7 @@ from tests.test_serve import free_port
 CHAPTERS = 15
 LIMIT = 100.0  # milliseconds from the save to the change in the page
 # On a machine on which Python takes longer to start than on the README's, so may this.
-SHARE_OF_START = 1 / 8
+SHARE_OF_START = 1 / 12
 # Of so many saves the fastest counts: a machine that is busy with other things delays some.
 ROUNDS = 12
 CHAPTER = "/en/chapter-4/"
@@ -61,10 +61,11 @@ def test_a_saved_change_is_in_the_open_page_at_once(page: Page, site: Site, kind
     edit = EDITS[kind]
     if edit.language != "en":
         page.goto(site.serving.url + CHAPTER.replace("/en/", f"/{edit.language}/"))
+    page.wait_for_selector("wiki-calculator[data-state=live]", timeout=90_000)
+    limit = max(LIMIT, start_took(page) * SHARE_OF_START)
     best = float("inf")
     for n in range(10, 10 + ROUNDS):
         page.wait_for_selector("wiki-calculator[data-state=live]", timeout=90_000)
-        limit = max(LIMIT, start_took(page) * SHARE_OF_START)
         best = min(best, edit.milliseconds(page, site, n) / contention())
         if n > 10 and best < limit:
             break

@@ -9,14 +9,18 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.browser.server import Host
-from tests.browser.support import CHAPTER, LEDGER, START, Calculator, Guard, open_live
+from tests.browser.support import (
+    CHAPTER,
+    LEDGER,
+    SAVES_DATA,
+    START,
+    Calculator,
+    Guard,
+    open_live,
+)
 from tests.browser.test_grid import answered, blocked, choose
 from tests.browser.test_offline import wait_kept
 
-SAVES_DATA = """
-const value = { saveData: true, addEventListener() {} };
-Object.defineProperty(navigator, "connection", { value });
-"""
 ASK_AGAIN = """async (id) => {
   const calculator = document.getElementById(id);
   await calculator.request(calculator.shown.inputs);

@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.browser.server import MOUNT, Host
+from tests.browser.support import SAVES_DATA
 
 ROOT = Path(__file__).resolve().parents[2]
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
@@ -46,9 +47,6 @@ CHANGED_STYLES = """
   }));
   return [...changed];
 }
-"""
-SAVES_DATA = """
-Object.defineProperty(navigator, 'connection', {value: {saveData: true, addEventListener() {}}});
 """
 OVER_THE_EDGE = """
 () => [...document.querySelectorAll('body *')]

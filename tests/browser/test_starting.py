@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from tests import browsers
 from tests.browser.server import Host
-from tests.browser.support import CHAPTER, START, Calculator
+from tests.browser.support import CHAPTER, SAVES_DATA, START, Calculator
 
 # A link to a state asks for a result as soon as its page is there.
 LINKED = f"{CHAPTER}#ledger?theta=1.5"
@@ -30,9 +30,6 @@ setInterval(async () => {{
 </script>"""
 # Asked this often by the door, ten times in a second: more than the page waits for an idle moment.
 PATIENCE = 40
-SAVE_DATA = """
-Object.defineProperty(navigator, "connection", { value: { saveData: true } });
-"""
 HIDDEN = """
 Object.defineProperty(document, "visibilityState", { get: () => window.shown ?? "hidden" });
 """
@@ -98,7 +95,11 @@ def test_page_made_ready_in_advance_starts_python_when_it_is_shown(
     assert len(host.asked(CHAPTER)) == 1
 
 
-@pytest.mark.parametrize(("unseen", "see"), [(HIDDEN, SHOW), (PRERENDERED, ACTIVATE)])
+@pytest.mark.parametrize(
+    ("unseen", "see"),
+    [(HIDDEN, SHOW), (PRERENDERED, ACTIVATE)],
+    ids=["hidden", "prerendered"],
+)
 @pytest.mark.parametrize("address", [CHAPTER, LINKED])
 def test_page_that_nobody_sees_starts_python_when_it_is_seen(
     unseen: str, see: str, address: str, page: Page, context: BrowserContext, host: Host
@@ -121,7 +122,7 @@ def test_page_that_nobody_sees_starts_python_when_it_is_seen(
 def test_device_that_saves_data_starts_python_by_a_button(
     address: str, page: Page, context: BrowserContext, host: Host
 ) -> None:
-    page.add_init_script(SAVE_DATA)
+    page.add_init_script(SAVES_DATA)
     page.goto(host.url + address)
     ledger = Calculator(page)
     button = ledger.root.locator("[data-status] button")
@@ -168,7 +169,7 @@ def test_data_asked_for_early_take_no_result_from_a_change(page: Page, host: Hos
 
 
 def test_data_do_not_start_python_where_the_device_saves_data(page: Page, host: Host) -> None:
-    page.add_init_script(SAVE_DATA)
+    page.add_init_script(SAVES_DATA)
     page.goto(host.url + CHAPTER)
     ledger = Calculator(page)
     ledger.root.locator("[data-action=data]").click()

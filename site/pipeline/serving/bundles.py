@@ -71,7 +71,9 @@ class Bundler:
         self.urls.setdefault("main.js", shell)
         worker = self._script("worker", "site/scripts/worker.js", changed)
         library = self._bundled("library", LIBRARY).removeprefix("assets/")
-        site = self._script("main", SITE, changed, names=self._names(), inject=SCOPE,
+        # Words are no script: whoever has changed them names no file here.
+        names = self.names.get(SITE) if changed else None
+        site = self._script("main", SITE, changed, names=names or self._names(), inject=SCOPE,
                             apart={LIBRARY: f"../assets/{library}"})  # fmt: skip
         query = urlencode({"site": site.removeprefix("assets/"), "worker": worker})
         self.urls["main.js"] = f"{shell}?{query}"
