@@ -15,7 +15,7 @@ from experiments import record as records_of
 from pipeline import bundle, load, parse, render
 from pipeline.model import BoundPage, Document, Text
 from pipeline.serving import terminal
-from pipeline.serving.bundles import KEPT, Bundler
+from pipeline.serving.bundles import KEPT, SITE, Bundler
 from pipeline.serving.changes import Changes, sort
 from pipeline.serving.workshop import Workshop
 from tests import wikis
@@ -398,3 +398,27 @@ def test_what_pages_name_is_kept_however_often_a_script_is_saved(bundler: Bundle
         assert path.format(2 * KEPT - 1) in bundler.files
     finally:
         bundler.current, bundler.recent, bundler.files = before
+
+
+def test_words_of_the_scripts_are_read_again_when_words_have_changed(
+    bundler: Bundler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def words(_project: Path, language: str) -> dict[str, str]:
+        read.append(language)
+        return {"live": f"alive {len(read)}"}
+
+    def text() -> str:
+        return "".join(bundler.files[path].decode() for path in bundler.current[SITE])
+
+    bundler.scripts()
+    monkeypatch.setattr(bundle, "script_words", words)
+    bundler.scripts(["site/scripts/theme.js"])
+    assert read == []
+    bundler.scripts(())
+    assert read == ["en", "zh-cn"]
+    assert "alive 1" in text()
+    monkeypatch.undo()
+    bundler.scripts(())
+    assert "alive 1" not in text()
