@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import socket
@@ -16,6 +15,7 @@ import pytest
 from pipeline import serve
 from tests import editing, wikis
 from tests.editing import Serving
+from tests.processes import all_end, eventually, free_port
 
 
 @pytest.fixture
@@ -31,12 +31,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, 
     with Serving(code, root, "--port", str(free_port())) as running:
         running.until("serving")
         yield running, code, root
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def at_start(text: str) -> Callable[[str], str]:
@@ -251,30 +245,16 @@ def test_interrupting_leaves_nothing_running(tmp_path: Path, root: Path) -> None
         news.next("page")
         wikis.replace(root / "content/beta/en.md", "b = 2", "b = 3")
         running.until("content/beta/en.md: ")
-        deadline = time.monotonic() + 20
-        while len(running.children()) < 3 and time.monotonic() < deadline:
-            time.sleep(0.02)  # the programs for formulas and bundles, and the build behind
+        # The programs for formulas and bundles, and the build behind.
+        eventually(lambda: len(running.children()) >= 3, 20)
         children = running.children()
         assert len(children) >= 3
         started = time.monotonic()
         assert running.stop(signal.SIGINT) == 0
         assert time.monotonic() - started < 10
     assert running.lines[-1].endswith("stopped")
-    # The bundler's own helper ends when it finds the bundler gone.
-    deadline = time.monotonic() + 10
-    while any(map(is_running, children)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert [pid for pid in children if is_running(pid)] == []
+    assert all_end(children)
     assert not list((root / ".cache").rglob("*.building-*/build.json"))
-
-
-def is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    return state != "Z"
 
 
 def test_changed_code_of_the_build_starts_the_server_again(tmp_path: Path, root: Path) -> None:
@@ -290,7 +270,5 @@ def test_changed_code_of_the_build_starts_the_server_again(tmp_path: Path, root:
         editing.write(path, text.replace('class="bound"', 'class="bound tied"'))
         assert running.until(r"serving (http://127\.0\.0\.1:\d+)/", said).group(1) == url
         # It serves from its first moment; the page is there once the book is built.
-        deadline = time.monotonic() + editing.START
-        while 'class="bound tied"' not in running.get("/en/alpha/")[1]:
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+        tied = 'class="bound tied"'
+        assert eventually(lambda: tied in running.get("/en/alpha/")[1], editing.START)

@@ -9,14 +9,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests import editing, wikis
 from tests.editing import Serving
-from tests.test_serve import free_port, is_running
+from tests.processes import all_end, free_port
 
 ENDLESS = "\n\ndef compute(inputs):\n    while True:\n        pass\n"
 STUBBORN = """
@@ -44,14 +44,6 @@ def serving(tmp_path: Path, code: Path) -> Iterator[Serving]:
         yield running
 
 
-def gone(pids: Sequence[int]) -> bool:
-    """Whether all of them end within a moment: helpers end when they find their owner gone."""
-    deadline = time.monotonic() + 10
-    while any(map(is_running, pids)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return not any(map(is_running, pids))
-
-
 def is_free(port: int) -> bool:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -67,7 +59,7 @@ def test_a_signal_leaves_nothing_running_and_the_port_free(serving: Serving, nam
         assert children
         assert serving.stop(getattr(signal, name)) == 0
     assert serving.lines[-1].endswith("stopped")
-    assert gone(children)
+    assert all_end(children)
     assert is_free(port)
 
 
@@ -89,7 +81,7 @@ def test_a_calculator_without_an_end_keeps_nobody_from_stopping(
                 started = time.monotonic()
                 assert running.stop(signal.SIGINT) == 0
                 assert time.monotonic() - started < 12
-            assert gone(children)
+            assert all_end(children)
     finally:
         editing.write(path, text)
 
@@ -107,7 +99,7 @@ def test_code_that_nothing_interrupts_ends_with_the_server(tmp_path: Path) -> No
             assert running.process.wait(timeout=30) == 1
             running.stop()
         assert any(f'{path}", line' in line for line in running.lines), running.lines
-        assert gone(children)
+        assert all_end(children)
 
 
 def test_a_terminal_that_is_closed_ends_it(tmp_path: Path, code: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from tests import editing, wikis
 from tests.bench.wiki import make
 from tests.editing import Serving
-from tests.test_serve import free_port
+from tests.processes import eventually, free_port
 
 CHAPTERS = 60
 TEXT = "content/chapter-4/en.md"
@@ -102,9 +102,7 @@ def test_a_renamed_folder_is_told_until_the_summary_names_it(server: tuple[Servi
         assert running.get("/en/chapter-60/")[0] == 404
     new.rename(old)
     wikis.replace(root / "content/summary.toml", '"chapter-last"', '"chapter-60"')
-    deadline = time.monotonic() + 20
-    while running.get("/en/chapter-60/")[0] != 200:
-        assert time.monotonic() < deadline
+    assert eventually(lambda: running.get("/en/chapter-60/")[0] == 200, 20)
 
 
 def test_a_hundred_files_at_once_lead_to_the_pages_of_a_new_start(
@@ -125,9 +123,7 @@ def test_a_hundred_files_at_once_lead_to_the_pages_of_a_new_start(
         git(root, "checkout", "-q", "second")
         news.page("Two ranks carry")
         # The last of the hundred has been read, too.
-        deadline = time.monotonic() + 20
-        while "New Chapter 50" not in running.get("/en/chapter-50/")[1]:
-            assert time.monotonic() < deadline
+        assert eventually(lambda: "New Chapter 50" in running.get("/en/chapter-50/")[1], 20)
         fresh = copied(root, tmp_path)
         with Serving(running.code, fresh, "--port", str(free_port())) as other:
             for page in (PAGE, "/en/", "/zh-cn/chapter-50/"):

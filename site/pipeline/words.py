@@ -7,6 +7,7 @@ from typing import Any
 
 from pipeline.code import PROJECT
 from pipeline.errors import BuildError, Finding
+from pipeline.toml_lines import Lines
 
 
 class Words:
@@ -22,12 +23,6 @@ class Words:
         if not isinstance(found, str):
             file = f"site/strings/{self.language}.toml"
             rule = "templates ask for it"
-            at = _table_line(file, key.rpartition(".")[0])
+            at = Lines.of(PROJECT / file).line(*key.split(".")[:-1])
             raise BuildError(Finding(file, at, "interface text missing", key, rule, "add it"))
         return found
-
-
-def _table_line(file: str, name: str) -> int:
-    """The line that begins a table, the first where there is none."""
-    lines = (PROJECT / file).read_text("utf-8").split("\n")
-    return next((at for at, line in enumerate(lines, start=1) if line.strip() == f"[{name}]"), 1)

@@ -15,7 +15,7 @@ from tests import browsers
 from tests.bench import report
 from tests.bench.edits import EDITS, SLUG, Edit, Site, opened, serve
 from tests.browser.support import DESK
-from tests.test_serve import free_port
+from tests.processes import free_port
 
 CHAPTERS = (15, 1_000)
 ROUNDS = 15

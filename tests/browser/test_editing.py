@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.bench.edits import EDITS, TEXT, Edit, Site, opened, serve
 from tests.browser.support import DESK, start_took
-from tests.test_serve import free_port
+from tests.processes import free_port
 
 CHAPTERS = 15
 LIMIT = 100.0  # milliseconds from the save to the change in the page

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 from tests import browsers
 from tests.browser.server import Host
 from tests.browser.support import CHAPTER, SAVES_DATA, START, Calculator
+from tests.processes import eventually
 
 # A link to a state asks for a result as soon as its page is there.
 LINKED = f"{CHAPTER}#ledger?theta=1.5"
@@ -73,10 +73,8 @@ def chromium(browser: Browser, tmp_path: Path) -> Iterator[Callable[[str], None]
 
 def wait_asked(host: Host, part: str, times: int = 1) -> None:
     """Until the host has been asked for `part` so often."""
-    end = time.monotonic() + START / 1000
-    while len(host.asked(part)) < times:
-        assert time.monotonic() < end, f"{part}: asked for {len(host.asked(part))} times"
-        time.sleep(0.02)
+    is_asked = eventually(lambda: len(host.asked(part)) >= times, START / 1000)
+    assert is_asked, f"{part}: asked for {len(host.asked(part))} times"
 
 
 def test_page_made_ready_in_advance_starts_python_when_it_is_shown(

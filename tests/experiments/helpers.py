@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from experiments.record import FOLDER, ROOT, Record, load
@@ -44,36 +42,3 @@ def command(
 def names_in(folder: Path) -> list[str]:
     """What lies in a folder, hidden files too."""
     return sorted(path.name for path in folder.iterdir())
-
-
-def eventually(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
-    """Whether a condition comes true in time."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.05)
-    return condition()
-
-
-def is_alive(pid: int) -> bool:
-    """Whether a process runs; one that waits to be reaped does not."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    status = Path(f"/proc/{pid}/stat")
-    try:
-        return status.read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return not status.parent.parent.exists()
-
-
-def free_port() -> int:
-    """A port that was free a moment ago."""
-    import socket
-
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-    return port

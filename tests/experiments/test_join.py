@@ -13,7 +13,8 @@ import pytest
 from experiments.__main__ import main
 from experiments.claims import same_bits
 from experiments.record import ROOT, load
-from tests.experiments.helpers import FAILING, code, free_port, names_in
+from tests.experiments.helpers import FAILING, code, names_in
+from tests.processes import free_port
 
 
 def node(number: int, port: int, name: str, out: Path, package: str) -> subprocess.Popen[str]:

@@ -14,7 +14,8 @@ from experiments.__main__ import main
 from experiments.errors import BadRequest
 from experiments.launch import open_store
 from experiments.record import ROOT, load
-from tests.experiments.helpers import FAILING, code, eventually, is_alive, names_in
+from tests.experiments.helpers import FAILING, code, names_in
+from tests.processes import eventually, is_alive
 
 Capture = pytest.CaptureFixture[str]
 
